@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files that are either wholly there or not at all: written beside their final name, then renamed.
+ * A reader never sees half a file, a crash leaves the old one. Any thread.
+ */
+#ifndef BASE_ATOMIC_FILE_H
+#define BASE_ATOMIC_FILE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+enum atomic_file_flags {
+	ATOMIC_FILE_SYNC = 1 << 0, /* fsync before the rename: for state that must survive power loss */
+};
+
+/*
+ * Writes len bytes to path with the given permission bits (before umask), replacing what is there.
+ * A symbolic link at path is replaced, not followed. Returns 0 or a negative errno; on error
+ * nothing is left behind and an older file is untouched. -EISDIR when path is a folder.
+ */
+int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags);
+
+/*
+ * Reads a whole file of at most max_len bytes into *out (NUL added behind, caller frees) and its
+ * length into *len. Returns 0 or a negative errno; -EFBIG when it is larger.
+ */
+int file_read_all(const char *path, size_t max_len, char **out, size_t *len);
+
+#endif

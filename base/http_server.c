@@ -1,0 +1,1 @@
+#include "base/http_server.h"
