@@ -61,9 +61,10 @@ static int open_beside(const char *path, mode_t mode, char **temp_path)
 
 int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags)
 {
+	/* Followed through links, so that root does not rename a picture over /dev/null. */
 	struct stat st;
-	if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return -EISDIR;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
 	char *temp_path = NULL;
 	int fd = open_beside(path, mode, &temp_path);
 	if (fd < 0)

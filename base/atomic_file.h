@@ -16,7 +16,8 @@ enum atomic_file_flags {
 /*
  * Writes len bytes to path with the given permission bits (before umask), replacing what is there.
  * A symbolic link at path is replaced, not followed. Returns 0 or a negative errno; on error
- * nothing is left behind and an older file is untouched. -EISDIR when path is a folder.
+ * nothing is left behind and an older file is untouched. -EISDIR when path is a folder (or a link
+ * to one), -EEXIST when it is a device, a FIFO or a socket.
  */
 int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags);
 
