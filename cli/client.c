@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "cli/arguments.h"
+#include "cli/command.h"
+
+static const struct {
+	const char *code;
+	int status;
+} error_codes[] = {
+	/* The only requests there are come from the command line, so a bad one is bad usage. */
+	{"bad_request", EXIT_USAGE},
+	{"timeout", EXIT_TIMED_OUT},
+	{"locked", EXIT_LOCKED},
+	{"screen_unavailable", EXIT_UNAVAILABLE},
+};
+
+static int status_of_code(const char *code)
+{
+	for (size_t i = 0; i < ARRAY_LEN(error_codes); i++) {
+		if (strcmp(code, error_codes[i].code) == 0)
+			return error_codes[i].status;
+	}
+	return EXIT_ERROR;
+}
+
+/* An error reply: {"error":…,"message":…}. */
+static int fail_with_reply(const struct invocation *call, const struct http_answer *answer)
+{
+	const char *code = "", *message = NULL;
+	json_t *reply = json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
+	json_unpack(reply, "{s:s,s:s}", "error", &code, "message", &message);
+	if (call->wants_json && reply != NULL)
+		client_print(answer->body.data, answer->body.len, true);
+	if (message != NULL)
+		complain("%s", message);
+	else
+		complain("the daemon answered with HTTP status %d", answer->status);
+	int status = status_of_code(code);
+	json_decref(reply);
+	return status;
+}
+
+static void complain_errno(const struct invocation *call, int error)
+{
+	const char *path = call->socket_path;
+	switch (-error) {
+	case ENOENT:
+	case ECONNREFUSED:
+		complain("no boxscreend answers on %s: start one, or name its socket with --socket "
+			 "or "
+			 "$BOXSCREEN_SOCKET",
+			path);
+		break;
+	case EACCES:
+		complain("%s: permission denied: call as the user or in the group that owns the "
+			 "socket",
+			path);
+		break;
+	case ENAMETOOLONG:
+		complain("%s: longer than the 107 bytes that a socket's path may have", path);
+		break;
+	case ETIMEDOUT:
+		complain("the daemon on %s does not answer in time", path);
+		break;
+	case ECONNRESET:
+		complain("the daemon closed the connection before its answer was complete");
+		break;
+	case EPROTO:
+		complain("what answers on %s does not speak HTTP/1.1: is it boxscreend's socket?",
+			path);
+		break;
+	default:
+		complain("%s: %s", path, strerror(-error));
+	}
+}
+
+static int status_of_errno(int error)
+{
+	switch (-error) {
+	case ETIMEDOUT:
+		return EXIT_TIMED_OUT;
+	case EPROTO:
+	case EMSGSIZE:
+		return EXIT_ERROR;
+	default:
+		return EXIT_UNAVAILABLE;
+	}
+}
+
+int client_judge(const struct invocation *call, int ret, const struct http_answer *answer)
+{
+	if (ret < 0) {
+		complain_errno(call, ret);
+		return status_of_errno(ret);
+	}
+	return answer->status >= 400 ? fail_with_reply(call, answer) : EXIT_DONE;
+}
+
+int client_call(
+	const struct invocation *call, const struct http_call *http, struct http_answer *answer)
+{
+	return client_judge(call, http_unix_call(call->socket_path, http, answer), answer);
+}
+
+int client_get(const struct invocation *call, const char *target, struct http_answer *answer)
+{
+	const struct http_call http = {
+		.method = "GET",
+		.target = target,
+		.silence_max_ms = CLIENT_SILENCE_MAX_MS,
+	};
+	return client_call(call, &http, answer);
+}
+
+json_t *client_parse(const struct http_answer *answer)
+{
+	json_t *reply = json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
+	if (json_is_object(reply))
+		return reply;
+	json_decref(reply);
+	complain("the daemon's reply is not the JSON that was expected: are daemon and tool of one "
+		 "version?");
+	return NULL;
+}
+
+void client_append_query(struct buffer *target, const struct invocation *call)
+{
+	const struct option *options = call->command->options;
+	char separator = '?';
+	for (int i = 0; options != NULL && options[i].name != NULL; i++) {
+		if (!(options[i].flags & OPTION_QUERY) || call->values[i] == NULL)
+			continue;
+		buffer_printf(target, "%c", separator);
+		for (const char *p = options[i].name; *p != '\0'; p++)
+			buffer_append(target, *p == '-' ? "_" : p, 1);
+		buffer_append(target, "=", 1);
+		http_encode(target, call->values[i]);
+		separator = '&';
+	}
+}
+
+int client_print(const void *data, size_t len, bool ends_line)
+{
+	bool is_written = len == 0 || fwrite(data, 1, len, stdout) == len;
+	if (ends_line && (len == 0 || ((const char *)data)[len - 1] != '\n'))
+		is_written &= fputc('\n', stdout) != EOF;
+	if (fflush(stdout) == 0 && is_written)
+		return EXIT_DONE;
+	complain("standard output: %s", strerror(errno));
+	return EXIT_ERROR;
+}

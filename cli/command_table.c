@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/command.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* clang-format off: the table reads as a table */
+#define OPTIONS(...)                                                                               \
+	(const struct option[])                                                                    \
+	{                                                                                          \
+		__VA_ARGS__,                                                                       \
+		{                                                                                  \
+			NULL                                                                       \
+		}                                                                                  \
+	}
+
+const struct option global_options[] = {
+	{"socket", 0, "PATH", "the daemon's control socket"},
+	{"json", 0, NULL, "print the daemon's reply as it came"},
+	{"help", 'h', NULL, "say what the command does and which options it has"},
+	{"version", 0, NULL, "print the version"},
+	{NULL},
+};
+
+const struct command commands[] = {
+	{
+		.name = "status",
+		.summary = "say how screen, control, recordings and viewers stand",
+		.details = "Exits with 5 while the daemon waits for its X server.",
+		.run = command_status,
+	},
+	{
+		.name = "shot",
+		.summary = "take a screenshot",
+		.details =
+			"Without --output the picture goes to standard output, unless that is a "
+			"terminal.\n"
+			"Without --format the ending of FILE decides: .png, .jpg, .jpeg or .webp.\n"
+			"FILE is written beside its place and renamed: nobody sees half a picture.",
+		.options = OPTIONS(
+			{"output", 'o', "FILE", "where the picture goes; - is standard output"},
+			{"format", 'f', "png|jpeg|webp", "how it is encoded",
+				OPTION_QUERY | OPTION_CHOICE},
+			{"quality", 'q', "1-100", "of jpeg and webp", OPTION_QUERY},
+			{"region", 'r', "X,Y,W,H", "only this part of the screen", OPTION_QUERY},
+			{"window", 'w', "ID|active", "only this window", OPTION_QUERY},
+			{"scale", 's', "FACTOR", "smaller by this factor (0.5 halves)",
+				OPTION_QUERY},
+			{"max-side", 'm', "PIXELS", "scaled so that no side is longer",
+				OPTION_QUERY},
+			{"cursor", 'c', NULL, "with the mouse pointer", OPTION_QUERY},
+			{"wait", 0, "stable|change",
+				"first wait until the screen is still, or changes",
+				OPTION_QUERY | OPTION_CHOICE},
+			{"quiet-ms", 0, "MS", "how long it must be still to count as stable",
+				OPTION_QUERY},
+			{"timeout-ms", 0, "MS", "the longest wait", OPTION_QUERY},
+			{"annotate", 0, "grid", "with lines and their coordinates",
+				OPTION_QUERY | OPTION_CHOICE}),
+		.run = command_shot,
+	},
+	{
+		.name = "windows",
+		.summary = "list the windows on the screen",
+		.run = command_windows,
+	},
+	{
+		.name = "clipboard get",
+		.summary = "print what the clipboard holds",
+		.details = "Prints the text as it is, without a newline of its own in a pipe.",
+		.options = OPTIONS({"selection", 0, "clipboard|primary",
+			"Ctrl+C's, or the text selected last", OPTION_QUERY | OPTION_CHOICE}),
+		.run = command_clipboard_get,
+	},
+	{
+		.name = "events",
+		.summary = "follow what happens, one line per event",
+		.details = "Runs until it is interrupted. Goes on where it was when the connection "
+			   "broke.\n"
+			   "With --json each line is {\"id\":…,\"event\":…,\"data\":…}.",
+		.run = command_events,
+	},
+	{
+		.name = "doctor",
+		.summary = "check daemon, screen and machine, and say how to mend each fault",
+		.details = "Exits with 1 when a check failed, with 5 when the daemon cannot be "
+			   "reached.",
+		.run = command_doctor,
+	},
+	{
+		.name = "help",
+		.operands = "[COMMAND]",
+		.operands_max = 2,
+		.summary = "list the commands, or explain one",
+		.options = OPTIONS({"names", 0, NULL,
+			"print all names of commands and options, for programs"}),
+		.run = command_help,
+	},
+	{NULL},
+};
+/* clang-format on */
+
+const char *invocation_value(const struct invocation *call, const char *option_name)
+{
+	const struct option *option = call->command->options;
+	for (int i = 0; option != NULL && option[i].name != NULL; i++) {
+		if (strcmp(option[i].name, option_name) == 0)
+			return call->values[i];
+	}
+	assert(!"the command has no such option");
+	return NULL;
+}
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *command = commands; command->name != NULL; command++) {
+		if (strcmp(command->name, name) == 0)
+			return command;
+	}
+	return NULL;
+}
+
+bool command_is_group(const char *word)
+{
+	size_t len = strlen(word);
+	for (const struct command *command = commands; command->name != NULL; command++) {
+		if (strncmp(command->name, word, len) == 0 && command->name[len] == ' ')
+			return true;
+	}
+	return false;
+}

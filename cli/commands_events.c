@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * boxscreen events: follows the daemon's event stream, through restarts of the daemon, asking each
+ * time for what came after the last event seen.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/alloc.h"
+#include "cli/arguments.h"
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/sse_reader.h"
+
+#define RETRY_FIRST_MS 100
+#define RETRY_MAX_MS   2000
+
+struct follower {
+	const struct invocation *call;
+	struct sse_reader reader;
+	int retry_ms;       /* until the next attempt, when one fails */
+	bool was_connected; /* before that a failure is the command's failure */
+	bool is_output_broken;
+};
+
+static void print_json(const struct sse_event *event)
+{
+	json_t *data = json_loads(event->data, JSON_DECODE_ANY, NULL);
+	if (data == NULL)
+		data = json_string(event->data);
+	json_t *line = json_pack("{s:s,s:s,s:o}", "id", event->id, "event", event->type, "data",
+		data != NULL ? data : json_null());
+	char *text = json_dumps(line, JSON_COMPACT);
+	if (text != NULL)
+		puts(text);
+	free(text);
+	json_decref(line);
+}
+
+static void print_human(const struct sse_event *event)
+{
+	char when[16] = "";
+	time_t now = time(NULL);
+	struct tm local;
+	if (localtime_r(&now, &local) != NULL)
+		strftime(when, sizeof(when), "%H:%M:%S", &local);
+	printf("%s %s %s\n", when, event->type, event->data);
+}
+
+static void on_event(void *arg, const struct sse_event *event)
+{
+	struct follower *follower = arg;
+	if (follower->call->wants_json)
+		print_json(event);
+	else
+		print_human(event);
+	if (fflush(stdout) != 0 && !follower->is_output_broken) {
+		complain("standard output: %s", strerror(errno));
+		follower->is_output_broken = true;
+	}
+}
+
+static bool on_body(void *arg, const void *data, size_t len)
+{
+	struct follower *follower = arg;
+	follower->was_connected = true;
+	follower->retry_ms = RETRY_FIRST_MS;
+	return sse_reader_feed(&follower->reader, data, len) && !follower->is_output_broken;
+}
+
+static int connect_once(struct follower *follower, struct http_answer *answer)
+{
+	const char *last_id = sse_reader_last_id(&follower->reader);
+	char *headers =
+		last_id[0] != '\0'
+			? xasprintf("Accept: text/event-stream\r\nLast-Event-ID: %s\r\n", last_id)
+			: xstrdup("Accept: text/event-stream\r\n");
+	const struct http_call http = {
+		.method = "GET",
+		.target = "/v1/events",
+		.headers = headers,
+		.silence_max_ms = -1,
+	};
+	answer->on_body = on_body;
+	answer->arg = follower;
+	sse_reader_restart(&follower->reader);
+	int ret = http_unix_call(follower->call->socket_path, &http, answer);
+	free(headers);
+	return ret;
+}
+
+/* Waits before the next attempt, a little longer each time; says so once. */
+static void pause_before_retry(struct follower *follower)
+{
+	if (follower->retry_ms == RETRY_FIRST_MS)
+		complain("the daemon closed the connection; waiting for it to come back");
+	const struct timespec pause = {
+		follower->retry_ms / 1000, follower->retry_ms % 1000 * 1000000L};
+	nanosleep(&pause, NULL);
+	follower->retry_ms *= 2;
+	if (follower->retry_ms > RETRY_MAX_MS)
+		follower->retry_ms = RETRY_MAX_MS;
+}
+
+static bool is_worth_retrying(int error, int http_status)
+{
+	if (http_status >= 400)
+		return http_status == 503;
+	return error == 0 || error == -ECONNRESET || error == -ECONNREFUSED || error == -ENOENT;
+}
+
+int command_events(const struct invocation *call)
+{
+	struct follower follower = {
+		.call = call,
+		.reader = {.on_event = on_event},
+		.retry_ms = RETRY_FIRST_MS,
+	};
+	follower.reader.arg = &follower;
+	int status = EXIT_ERROR;
+	for (;;) {
+		struct http_answer answer = {0};
+		int ret = connect_once(&follower, &answer);
+		bool goes_on = follower.was_connected && !follower.is_output_broken &&
+			       is_worth_retrying(ret, answer.status);
+		if (!goes_on && !follower.is_output_broken)
+			status = client_judge(call, ret, &answer);
+		http_answer_finish(&answer);
+		if (!goes_on)
+			break;
+		pause_before_retry(&follower);
+	}
+	sse_reader_finish(&follower.reader);
+	return status;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * boxscreen shot: GET /v1/shot with the options as they were given; the daemon judges them. The
+ * picture goes to standard output or to a file, whole or not at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/atomic_file.h"
+#include "cli/arguments.h"
+#include "cli/client.h"
+#include "cli/command.h"
+
+static const struct {
+	const char *ending, *format;
+} endings[] = {{".png", "png"}, {".jpg", "jpeg"}, {".jpeg", "jpeg"}, {".webp", "webp"}};
+
+/*
+ * The format that the file's ending names; "" when it has no ending (the daemon's default then),
+ * NULL when the ending is another one's.
+ */
+static const char *format_of_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash != NULL ? slash + 1 : path;
+	const char *dot = strrchr(name, '.');
+	if (dot == NULL || dot == name)
+		return "";
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
+		if (strcasecmp(dot, endings[i].ending) == 0)
+			return endings[i].format;
+	}
+	return NULL;
+}
+
+/* Checks where the picture shall go, before the daemon is asked for it. */
+static bool check_output(const struct invocation *call, const char *path)
+{
+	if (path == NULL && call->wants_json) {
+		complain("shot: --json wants --output FILE, since the reply itself is a picture");
+		return false;
+	}
+	if (path == NULL && isatty(STDOUT_FILENO)) {
+		complain("shot: a picture does not go to a terminal: use --output FILE or a pipe");
+		return false;
+	}
+	if (path != NULL && invocation_value(call, "format") == NULL &&
+		format_of_file(path) == NULL) {
+		complain("shot: %s: the ending names no format: end it in .png, .jpg or .webp, or "
+			 "give --format",
+			path);
+		return false;
+	}
+	return true;
+}
+
+static char *make_target(const struct invocation *call, const char *path)
+{
+	struct buffer target = {0};
+	buffer_printf(&target, "/v1/shot");
+	client_append_query(&target, call);
+	const char *format = path != NULL ? format_of_file(path) : "";
+	if (invocation_value(call, "format") == NULL && format[0] != '\0')
+		buffer_printf(&target, "%cformat=%s",
+			memchr(target.data, '?', target.len) != NULL ? '&' : '?', format);
+	buffer_append(&target, "", 1);
+	return (char *)target.data;
+}
+
+/* Whoever waits knows better when to give up: the daemon's own time-out, and some more. */
+static int silence_max_ms(const struct invocation *call)
+{
+	const char *timeout = invocation_value(call, "timeout-ms");
+	long wait_ms = timeout != NULL ? strtol(timeout, NULL, 10) : 0;
+	if (wait_ms < 0 || wait_ms > 24L * 3600 * 1000)
+		wait_ms = 0;
+	return CLIENT_SILENCE_MAX_MS + (int)wait_ms;
+}
+
+/* A device or a FIFO cannot be renamed over: what is there is written to. */
+static int write_through(const char *path, const struct buffer *picture)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		return -errno;
+	int ret = 0;
+	for (size_t done = 0; done < picture->len && ret == 0;) {
+		ssize_t written = write(fd, picture->data + done, picture->len - done);
+		if (written >= 0)
+			done += (size_t)written;
+		else if (errno != EINTR)
+			ret = -errno;
+	}
+	if (close(fd) < 0 && ret == 0)
+		ret = -errno;
+	return ret;
+}
+
+static int write_picture(const char *path, const struct buffer *picture)
+{
+	int ret = atomic_file_write(path, picture->data, picture->len, 0666, 0);
+	if (ret == -EEXIST)
+		ret = write_through(path, picture);
+	if (ret == 0)
+		return EXIT_DONE;
+	complain("%s: %s", path, strerror(-ret));
+	return EXIT_ERROR;
+}
+
+/* With --json: what the headers say, and where the picture is. */
+static int print_facts(const char *path, const struct http_answer *answer)
+{
+	static const struct {
+		const char *header, *name;
+	} facts[] = {
+		{"content-type", "content_type"},
+		{"x-screen-size", "screen_size"},
+		{"x-shot-size", "size"},
+		{"x-shot-origin", "origin"},
+		{"x-shot-scale", "scale"},
+		{"x-frame-time", "frame_time"},
+		{"x-frame-changed", "frame_changed"},
+		{"x-shot-clipped", "clipped"},
+		{"x-shot-timed-out", "timed_out"},
+		{"etag", "etag"},
+	};
+	json_t *reply = json_pack("{s:s,s:I}", "path", path, "bytes", (json_int_t)answer->body.len);
+	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
+		const char *value = http_answer_header(answer, facts[i].header);
+		if (value != NULL)
+			json_object_set_new(reply, facts[i].name, json_string(value));
+	}
+	char *text = json_dumps(reply, JSON_COMPACT);
+	int status = client_print(text, text != NULL ? strlen(text) : 0, true);
+	free(text);
+	json_decref(reply);
+	return status;
+}
+
+static int deliver(
+	const struct invocation *call, const char *path, const struct http_answer *answer)
+{
+	const char *timed_out = http_answer_header(answer, "x-shot-timed-out");
+	if (timed_out != NULL && strcmp(timed_out, "0") != 0)
+		complain("shot: the time-out ended the wait; the picture shows the screen as it "
+			 "was then");
+	if (path == NULL)
+		return client_print(answer->body.data, answer->body.len, false);
+	int status = write_picture(path, &answer->body);
+	if (status == EXIT_DONE && call->wants_json)
+		status = print_facts(path, answer);
+	return status;
+}
+
+int command_shot(const struct invocation *call)
+{
+	const char *path = invocation_value(call, "output");
+	if (path != NULL && strcmp(path, "-") == 0)
+		path = NULL;
+	if (!check_output(call, path))
+		return EXIT_USAGE;
+	char *target = make_target(call, path);
+	const struct http_call http = {
+		.method = "GET",
+		.target = target,
+		.silence_max_ms = silence_max_ms(call),
+	};
+	struct http_answer answer = {0};
+	int status = client_call(call, &http, &answer);
+	if (status == EXIT_DONE)
+		status = deliver(call, path, &answer);
+	http_answer_finish(&answer);
+	free(target);
+	return status;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boxscreen windows: one line per window, bottom of the stack first as the daemon tells them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "cli/client.h"
+#include "cli/command.h"
+
+static long long int_at(const json_t *window, const char *name)
+{
+	return (long long)json_number_value(json_object_get(window, name));
+}
+
+static const char *string_at(const json_t *window, const char *name)
+{
+	const char *value = json_string_value(json_object_get(window, name));
+	return value != NULL ? value : "";
+}
+
+static void print_window(const json_t *window)
+{
+	char *area = xasprintf("%lldx%lld%+lld%+lld", int_at(window, "width"),
+		int_at(window, "height"), int_at(window, "x"), int_at(window, "y"));
+	bool is_active = json_is_true(json_object_get(window, "active"));
+	printf("%c %-10lld %-20s %-16s %s\n", is_active ? '*' : ' ', int_at(window, "id"), area,
+		string_at(window, "class"), string_at(window, "title"));
+	free(area);
+}
+
+int command_windows(const struct invocation *call)
+{
+	struct http_answer answer = {0};
+	int status = client_get(call, "/v1/windows", &answer);
+	if (status == EXIT_DONE && call->wants_json) {
+		status = client_print(answer.body.data, answer.body.len, true);
+	} else if (status == EXIT_DONE) {
+		json_t *reply = client_parse(&answer);
+		status = reply != NULL ? EXIT_DONE : EXIT_ERROR;
+		size_t index;
+		json_t *window;
+		json_array_foreach (json_object_get(reply, "windows"), index, window)
+			print_window(window);
+		json_decref(reply);
+	}
+	http_answer_finish(&answer);
+	return status;
+}
