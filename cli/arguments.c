@@ -123,8 +123,8 @@ static bool fail_unknown_option(const struct command *command, const char *optio
 		complain("unknown option \"%s\"; did you mean \"--%s\"?", option,
 			option_name_at(command, nearest));
 	else
-		complain("unknown option \"%s\"; \"boxscreen help %s\" lists all of them", option,
-			command->name);
+		complain("unknown option \"%s\"; \"boxscreen %s%s--help\" lists all", option,
+			command->name, command == &none ? "" : " ");
 	free(name);
 	return false;
 }

@@ -4,15 +4,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* clang-format off: the table reads as a table */
-#define OPTIONS(...)                                                                               \
-	(const struct option[])                                                                    \
-	{                                                                                          \
-		__VA_ARGS__,                                                                       \
-		{                                                                                  \
-			NULL                                                                       \
-		}                                                                                  \
-	}
+/* The table shall read as one. */
+/* clang-format off */
+#define OPTIONS(...) (const struct option[]){__VA_ARGS__, {NULL}}
 
 const struct option global_options[] = {
 	{"socket", 0, "PATH", "the daemon's control socket"},
