@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Checks the man pages against the tables of the programs, as TAP: manpages.py BOXSCREEN BOXSCREEND
+
+Every command and option of the programs is described in its page, and no page describes one that
+does not exist.
+"""
+import os
+import re
+import subprocess
+import sys
+
+PAGES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "man")
+OPTION = re.compile(r"--[a-z][a-z0-9-]*")
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def read_page(name):
+    with open(os.path.join(PAGES, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def described_options(text):
+    """The options that a part of a page has an entry for: "*-o*, *--output* _FILE_"."""
+    entries = re.findall(r"^(?:\*-\w\*, )?\*(--[a-z0-9-]+)\*", text, re.M)
+    return set(entries)
+
+
+def compare(what, table, page):
+    for name in sorted(table - page):
+        yield f"{what}: {name} is not in the man page"
+    for name in sorted(page - table):
+        yield f"{what}: the man page describes {name}, which does not exist"
+
+
+def tool_faults(program):
+    table = {}
+    for line in output_of(program, "help", "--names").splitlines():
+        name, _, option = line.partition(" --")
+        options = table.setdefault(name, set())
+        if option:
+            options.add("--" + option.split(" ")[0])
+    page = read_page("boxscreen.1.scd")
+    general = re.search(r"^# OPTIONS OF ALL COMMANDS\n(.*?)^# ", page, re.M | re.S).group(1)
+    yield from compare("all commands", table.pop("*"), described_options(general))
+    commands = re.search(r"^# COMMANDS\n(.*?)^# ", page, re.M | re.S).group(1)
+    sections = re.split(r"^## (.+)\n", commands, flags=re.M)[1:]
+    described = dict(zip(sections[::2], sections[1::2]))
+    yield from compare("commands", set(table), set(described))
+    for name in table.keys() & described.keys():
+        yield from compare(name, table[name], described_options(described[name]))
+
+
+def daemon_faults(program):
+    table = set(OPTION.findall(output_of(program, "--help")))
+    page = read_page("boxscreend.8.scd")
+    yield from compare("boxscreend", table, described_options(page))
+
+
+def rendering_faults():
+    for name in sorted(os.listdir(PAGES)):
+        if not name.endswith(".scd"):
+            continue
+        result = subprocess.run(["scdoc"], input=read_page(name), capture_output=True, text=True,
+                                check=False)
+        if result.returncode != 0:
+            yield f"{name}: {result.stderr.strip()}"
+
+
+def main():
+    tool, daemon = sys.argv[1:3]
+    checks = [("boxscreen(1) says what the command table says", lambda: tool_faults(tool)),
+              ("boxscreend(8) says what the option table says", lambda: daemon_faults(daemon)),
+              ("scdoc takes every page", rendering_faults)]
+    has_failed = False
+    print(f"1..{len(checks)}")
+    for number, (name, check) in enumerate(checks, 1):
+        faults = list(check())
+        print(f"{'not ok' if faults else 'ok'} {number} - {name}")
+        for fault in faults:
+            print("\n".join(f"# {line}" for line in fault.splitlines()))
+        has_failed |= bool(faults)
+    return 1 if has_failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
