@@ -14,6 +14,7 @@ struct loop {
 	uv_async_t wake;         /* uv_async_send is safe from any thread */
 	pthread_mutex_t lock;    /* guards posts */
 	struct list posts;       /* of struct post, guarded by lock */
+	int work_count;          /* jobs of loop_work not done yet; owned by the loop's thread */
 };
 
 struct post {
@@ -49,12 +50,13 @@ struct loop_signal {
 
 struct work {
 	uv_work_t uv;
+	struct loop *loop;
 	void (*work)(void *arg);
 	void (*done)(void *arg);
 	void *arg;
 };
 
-static void run_posts(struct loop *loop)
+void loop_run_posts(struct loop *loop)
 {
 	/* Only what is there now: a post that posts again must not starve the loop. */
 	struct list batch;
@@ -77,7 +79,7 @@ static void run_posts(struct loop *loop)
 
 static void on_wake(uv_async_t *async)
 {
-	run_posts(async->data);
+	loop_run_posts(async->data);
 }
 
 struct loop *loop_create(void)
@@ -105,11 +107,11 @@ void loop_destroy(struct loop *loop)
 {
 	if (loop == NULL)
 		return;
-	run_posts(loop);
+	loop_run_posts(loop);
 	uv_walk(&loop->uv, close_leftover, NULL);
 	while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0)
 		;
-	run_posts(loop);
+	loop_run_posts(loop);
 	uv_loop_close(&loop->uv);
 	pthread_mutex_destroy(&loop->lock);
 	free(loop);
@@ -282,6 +284,7 @@ static void on_work(uv_work_t *uv)
 static void on_work_done(uv_work_t *uv, int status)
 {
 	struct work *work = uv->data;
+	work->loop->work_count--;
 	work->done(work->arg);
 	free(work);
 }
@@ -290,9 +293,17 @@ void loop_work(struct loop *loop, void (*work_fn)(void *arg), void (*done)(void 
 {
 	struct work *work = xcalloc(1, sizeof(*work));
 	work->uv.data = work;
+	work->loop = loop;
+	loop->work_count++;
 	work->work = work_fn;
 	work->done = done;
 	work->arg = arg;
 	if (uv_queue_work(&loop->uv, &work->uv, on_work, on_work_done) != 0)
 		abort(); /* only fails for a NULL callback */
+}
+
+void loop_finish_work(struct loop *loop)
+{
+	while (loop->work_count > 0)
+		uv_run(&loop->uv, UV_RUN_ONCE);
 }

@@ -40,6 +40,9 @@ struct uv_loop_s *loop_uv(struct loop *loop);
  */
 void loop_post(struct loop *loop, void (*fn)(void *arg), void *arg);
 
+/* Runs now what has been posted so far. Own thread; for shutting down in order. */
+void loop_run_posts(struct loop *loop);
+
 /* One-shot timer; create does not arm it. */
 struct loop_timer *loop_timer_create(struct loop *loop, void (*fn)(void *arg), void *arg);
 void loop_timer_destroy(struct loop_timer *timer);
@@ -74,5 +77,8 @@ void loop_signal_destroy(struct loop_signal *sig);
  * (encoding a picture). done is always called.
  */
 void loop_work(struct loop *loop, void (*work)(void *arg), void (*done)(void *arg), void *arg);
+
+/* Runs the loop until every job of loop_work is done. Own thread; for shutting down in order. */
+void loop_finish_work(struct loop *loop);
 
 #endif

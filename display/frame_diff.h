@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What differs between two frames. Pure; any thread. */
+#ifndef DISPLAY_FRAME_DIFF_H
+#define DISPLAY_FRAME_DIFF_H
+
+#include <pixman.h>
+
+struct frame;
+
+/*
+ * Adds to `out` the 64x64 tiles (clipped to the frame, merged along rows) that touch `damage` and
+ * in which any of the B, G, R bytes differs. Both frames have the same size.
+ */
+void frame_diff(const struct frame *before, const struct frame *after, pixman_region32_t *damage,
+	pixman_region32_t *out);
+
+#endif

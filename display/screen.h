@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The folder's face: one screen, its X connection and the thread that owns them. It waits for the
+ * display, attaches, survives the server's death and attaches again when it comes back.
+ *
+ * Called on the main thread; answers come back on the main thread, never from inside the call.
+ * screen_info may be called from any thread.
+ */
+#ifndef DISPLAY_SCREEN_H
+#define DISPLAY_SCREEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "display/clipboard.h"
+#include "display/frame_request.h"
+#include "display/windows.h"
+
+struct loop;
+struct screen;
+
+struct screen_info {
+	bool is_ready;       /* attached, pictures can be had */
+	int width, height;   /* of the last attachment, 0 before the first */
+	int depth;
+	bool has_shm, has_damage, has_fixes, has_randr, has_xtest, has_xres;
+	uint64_t attach_count;
+	char display[64];
+};
+
+struct screen_events {
+	/* The state or the size changed; screen_info tells the new one. */
+	void (*on_change)(void *arg);
+	void *arg;
+};
+
+/* Starts the thread, which attaches to `display` (":99") as soon as somebody answers there. */
+struct screen *screen_create(
+	struct loop *main_loop, const char *display, const struct screen_events *events);
+
+/* Detaches, ends the thread and waits for it. Open requests are answered -ENOTCONN first. */
+void screen_destroy(struct screen *screen);
+
+void screen_info(struct screen *screen, struct screen_info *out);
+
+/* Asks for a picture (frame_request.h). Returns an id for screen_cancel_frame. */
+uint64_t screen_request_frame(struct screen *screen, const struct frame_options *options,
+	frame_request_done done, void *arg);
+
+/* Ends the wait of a request early: `done` is called as if its time were over. */
+void screen_cancel_frame(struct screen *screen, uint64_t id);
+
+/* error 0 with the windows (borrowed, bottom of the stack first) or -ENOTCONN. */
+typedef void (*screen_windows_done)(void *arg, int error, const struct window_list *windows);
+void screen_list_windows(struct screen *screen, screen_windows_done done, void *arg);
+
+/* Errors and data as clipboard_read says. */
+void screen_read_clipboard(struct screen *screen, enum clipboard_selection selection,
+	enum clipboard_content content, clipboard_done done, void *arg);
+
+/* Errors as screen_resize_to says. */
+typedef void (*screen_resize_done)(void *arg, int error, int max_width, int max_height);
+void screen_resize(
+	struct screen *screen, int width, int height, screen_resize_done done, void *arg);
+
+#endif
