@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A request that is answered later. While the screen works on it the peer may go away, or the
+ * screen may hang (a stopped X server): the call then forgets the request, and whoever comes back
+ * with the result finds call_request() NULL. Main thread only.
+ */
+#ifndef SERVICE_CALL_H
+#define SERVICE_CALL_H
+
+#include <stdint.h>
+
+struct call;
+struct http_request;
+struct service;
+
+/*
+ * Takes charge of the request. It is answered 504 `timeout` when call_end has not come within
+ * timeout_ms. on_gone(arg) (may be NULL) tells that the peer went away or the time is over, so that
+ * work can be cancelled.
+ */
+struct call *call_begin(struct service *service, struct http_request *request, int timeout_ms,
+	void (*on_gone)(void *arg), void *arg);
+
+/* The request to answer, or NULL when there is nobody to answer any more. */
+struct http_request *call_request(struct call *call);
+
+/* Frees the call. Answer call_request() right before or after. Accepts NULL. */
+void call_end(struct call *call);
+
+#endif

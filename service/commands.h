@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The handlers of the route table; what each takes and answers is in docs/control-api.md. */
+#ifndef SERVICE_COMMANDS_H
+#define SERVICE_COMMANDS_H
+
+struct http_request;
+struct service;
+
+#define COMMAND(name)                                                                              \
+	void name(struct service *service, struct http_request *request, const char *segment)
+
+COMMAND(command_status);
+COMMAND(command_healthz);
+COMMAND(command_metrics);
+COMMAND(command_doctor);
+COMMAND(command_events);
+COMMAND(command_routes);
+COMMAND(command_shot);
+COMMAND(command_shot_save);
+COMMAND(command_windows);
+COMMAND(command_clipboard_get);
+COMMAND(command_screen_put);
+
+#endif

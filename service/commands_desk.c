@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Windows, clipboard and the screen's size. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/http_server.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "display/screen.h"
+#include "service/call.h"
+#include "service/commands.h"
+#include "service/reply.h"
+#include "service/service.h"
+
+#define CALL_TIMEOUT_MS 10000
+
+/* A call on its way to the screen. */
+struct desk_job {
+	struct service *service;
+	struct call *call;
+	enum clipboard_content content;
+	int width, height;
+};
+
+static struct desk_job *job_begin(struct service *service, struct http_request *request)
+{
+	if (service->screen == NULL) {
+		reply_no_screen(request, service->xserver_fault);
+		return NULL;
+	}
+	struct desk_job *job = xcalloc(1, sizeof(*job));
+	job->service = service;
+	job->call = call_begin(service, request, CALL_TIMEOUT_MS, NULL, NULL);
+	return job;
+}
+
+/* Frees the job; returns the request to answer, or NULL when that is done or nobody is there. */
+static struct http_request *job_end(struct desk_job *job, int error)
+{
+	struct http_request *request = call_request(job->call);
+	if (request != NULL && error == -ENOTCONN) {
+		reply_no_screen(request, job->service->xserver_fault);
+		request = NULL;
+	}
+	call_end(job->call);
+	free(job);
+	return request;
+}
+
+static json_t *window_json(const struct window_info *info)
+{
+	return json_pack("{s:I, s:s, s:s, s:s, s:i, s:i, s:i, s:i, s:i, s:i, s:b, s:b, s:b}", "id",
+		(json_int_t)info->id, "title", info->title, "class", info->class_name, "instance",
+		info->instance, "pid", info->pid, "desktop", info->desktop, "x", info->area.x, "y",
+		info->area.y, "width", info->area.width, "height", info->area.height, "active",
+		info->is_active, "visible", info->is_visible, "override_redirect",
+		info->is_override_redirect);
+}
+
+static void on_windows(void *arg, int error, const struct window_list *windows)
+{
+	struct http_request *request = job_end(arg, error);
+	if (request == NULL)
+		return;
+	json_t *list = json_array();
+	for (size_t i = 0; i < windows->count; i++)
+		json_array_append_new(list, window_json(&windows->items[i]));
+	reply_json(request, 200, json_pack("{s:o}", "windows", list));
+}
+
+void command_windows(struct service *service, struct http_request *request, const char *segment)
+{
+	struct desk_job *job = job_begin(service, request);
+	if (job != NULL)
+		screen_list_windows(service->screen, on_windows, job);
+}
+
+static void on_clipboard(void *arg, int error, const char *data, size_t len)
+{
+	struct desk_job *job = arg;
+	bool is_text = job->content == CLIPBOARD_TEXT;
+	struct http_request *request = job_end(job, error);
+	if (request == NULL)
+		return;
+	switch (error) {
+	case 0:
+		if (is_text && !utf8_is_valid(data, len)) {
+			char *clean = utf8_sanitize(data, len);
+			http_reply_take(request, 200, "text/plain; charset=utf-8", clean, strlen(clean));
+		} else {
+			http_reply(request, 200, is_text ? "text/plain; charset=utf-8" : "image/png",
+				data, len);
+		}
+		break;
+	case -ENOENT:
+		reply_error(request, REPLY_NOT_FOUND, "the clipboard holds no %s",
+			is_text ? "text" : "PNG picture; ask for text/plain");
+		break;
+	case -ETIMEDOUT:
+		reply_error(request, REPLY_TIMEOUT,
+			"the program that owns the clipboard does not hand it out; try again");
+		break;
+	case -EFBIG:
+		reply_error(request, REPLY_TOO_LARGE,
+			"the clipboard holds more than %u bytes", CLIPBOARD_MAX_BYTES);
+		break;
+	default:
+		reply_error(request, REPLY_INTERNAL, "the clipboard cannot be read: %s",
+			strerror(-error));
+	}
+}
+
+void command_clipboard_get(
+	struct service *service, struct http_request *request, const char *segment)
+{
+	const char *selection_name = http_request_query(request, "selection");
+	const char *type = http_request_query(request, "type");
+	const char *accept = http_request_header(request, "accept");
+	enum clipboard_selection selection = CLIPBOARD_CLIPBOARD;
+	enum clipboard_content content = CLIPBOARD_TEXT;
+	if (selection_name != NULL && strcmp(selection_name, "primary") == 0) {
+		selection = CLIPBOARD_PRIMARY;
+	} else if (selection_name != NULL && strcmp(selection_name, "clipboard") != 0) {
+		reply_error(request, REPLY_BAD_REQUEST, "selection must be clipboard or primary");
+		return;
+	}
+	if (type == NULL && accept != NULL && strncmp(accept, "image/png", 9) == 0)
+		type = "image/png";
+	if (type != NULL && strcmp(type, "image/png") == 0) {
+		content = CLIPBOARD_PNG;
+	} else if (type != NULL && strcmp(type, "text/plain") != 0) {
+		reply_error(request, REPLY_BAD_REQUEST, "type must be text/plain or image/png");
+		return;
+	}
+	struct desk_job *job = job_begin(service, request);
+	if (job == NULL)
+		return;
+	job->content = content;
+	screen_read_clipboard(service->screen, selection, content, on_clipboard, job);
+}
+
+static void on_resized(void *arg, int error, int max_width, int max_height)
+{
+	struct desk_job *job = arg;
+	int width = job->width, height = job->height;
+	struct http_request *request = job_end(job, error);
+	if (request == NULL)
+		return;
+	if (error == 0)
+		reply_json(request, 200, json_pack("{s:i, s:i}", "width", width, "height", height));
+	else if (error == -ERANGE && max_width > 0)
+		reply_error(request, REPLY_BAD_REQUEST,
+			"the screen cannot be made %dx%d; its server goes up to %dx%d (Xvfb: the "
+			"size it was started with)",
+			width, height, max_width, max_height);
+	else
+		reply_error(request, REPLY_CONFLICT,
+			"this X server's screen cannot be resized: it has no RandR output; start it "
+			"with the size that is wanted");
+}
+
+void command_screen_put(struct service *service, struct http_request *request, const char *segment)
+{
+	char error[256];
+	size_t len;
+	const char *body = http_request_body(request, &len);
+	json_t *object = json_parse_body(body, len, error, sizeof(error));
+	if (object == NULL) {
+		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+		return;
+	}
+	struct json_reader reader;
+	int width = 0, height = 0;
+	json_reader_init(&reader, object, "");
+	if (!json_read_int(&reader, "width", 16, 16384, &width))
+		json_reader_fail(&reader, "width", "is missing: the new width in pixels");
+	if (!json_read_int(&reader, "height", 16, 16384, &height))
+		json_reader_fail(&reader, "height", "is missing: the new height in pixels");
+	struct desk_job *job = NULL;
+	if (!json_reader_finish(&reader))
+		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	else
+		job = job_begin(service, request);
+	json_decref(object);
+	if (job == NULL)
+		return;
+	job->width = width;
+	job->height = height;
+	screen_resize(service->screen, width, height, on_resized, job);
+}

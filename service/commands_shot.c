@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* GET /v1/shot and POST /v1/shots. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/atomic_file.h"
+#include "base/clock.h"
+#include "base/http_server.h"
+#include "base/json.h"
+#include "base/loop.h"
+#include "capture/shot.h"
+#include "display/frame.h"
+#include "display/screen.h"
+#include "service/call.h"
+#include "service/commands.h"
+#include "service/downloads.h"
+#include "service/events.h"
+#include "service/metrics.h"
+#include "service/reply.h"
+#include "service/service.h"
+#include "service/shot_cache.h"
+#define LOG_MODULE "shot"
+#include "base/log.h"
+
+/* On top of the caller's own time-out: for the screen to answer and the picture to be encoded. */
+#define GRACE_MS 10000
+
+/* One screenshot on its way. Main thread, but for `picture` and `error` while the pool encodes. */
+struct shot_job {
+	struct service *service;
+	struct call *call;
+	uint64_t frame_request;
+	struct shot_options options;
+	char *save_path;         /* NULL: the picture goes into the answer */
+	struct frame_reply reply;
+	struct shot_geometry geometry;
+	char *key;
+	struct buffer picture;
+	int error;
+	int64_t encode_start_us;
+};
+
+static void job_free(struct shot_job *job)
+{
+	call_end(job->call);
+	frame_reply_finish(&job->reply);
+	buffer_finish(&job->picture);
+	free(job->save_path);
+	free(job->key);
+	free(job);
+}
+
+/* Stops waiting for a frame that nobody will look at. */
+static void on_gone(void *arg)
+{
+	struct shot_job *job = arg;
+	if (job->reply.frame == NULL)
+		screen_cancel_frame(job->service->screen, job->frame_request);
+}
+
+static void fail(struct shot_job *job)
+{
+	struct http_request *request = call_request(job->call);
+	metrics_add(job->service->metrics, METRIC_SHOT_ERRORS, 1);
+	if (request == NULL)
+		return;
+	switch (job->error) {
+	case -ENOTCONN:
+		reply_no_screen(request, job->service->xserver_fault);
+		break;
+	case -ENOENT:
+		reply_error(request, REPLY_NOT_FOUND,
+			job->options.frame.area == FRAME_AREA_ACTIVE_WINDOW
+				? "no window is active; take the whole screen, or name a window "
+				  "(GET /v1/windows lists them)"
+				: "there is no such window; GET /v1/windows lists them");
+		break;
+	case -ENXIO:
+		reply_error(request, REPLY_CONFLICT,
+			"the window is not shown (it is unmapped or minimised); activate it first");
+		break;
+	case -ERANGE:
+		reply_error(request, REPLY_BAD_REQUEST,
+			"the %s lies outside the screen; GET /v1/status tells the screen's size",
+			job->options.frame.area == FRAME_AREA_REGION ? "region" : "window");
+		break;
+	case -EOVERFLOW:
+		reply_error(request, REPLY_BAD_REQUEST,
+			"the picture would be larger than %s allows; use a smaller scale or another "
+			"format",
+			picture_format_name(job->options.format));
+		break;
+	default:
+		reply_error(request, REPLY_INTERNAL,
+			"the picture could not be made: %s; try a smaller region or scale",
+			strerror(-job->error));
+	}
+}
+
+static void add_time_header(struct http_request *request, const char *name, int64_t wall_us)
+{
+	char when[CLOCK_RFC3339_SIZE];
+	clock_format_rfc3339(wall_us, when);
+	http_request_add_header(request, name, when);
+}
+
+static const char *wait_end_name(enum frame_wait_end end)
+{
+	static const char *const names[] = {
+		[FRAME_END_NONE] = "none",
+		[FRAME_END_STABLE] = "stable",
+		[FRAME_END_CHANGED] = "changed",
+		[FRAME_END_TIMEOUT] = "timeout",
+	};
+	return names[end];
+}
+
+static uint64_t fnv1a(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (; *text != '\0'; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+	return hash;
+}
+
+/* "<boot>-<serial>-<hash>": the serial stands for itself, since wait=change goes on from it. */
+static void make_etag(const struct shot_job *job, char *out, size_t size)
+{
+	snprintf(out, size, "\"%08" PRIx64 "-%" PRIx64 "-%016" PRIx64 "\"",
+		job->service->boot_id & 0xffffffff, job->reply.area_serial, fnv1a(job->key));
+}
+
+static void add_headers(const struct shot_job *job, struct http_request *request)
+{
+	const struct frame_reply *reply = &job->reply;
+	const struct shot_geometry *geometry = &job->geometry;
+	char text[96];
+	snprintf(text, sizeof(text), "%dx%d", reply->frame->width, reply->frame->height);
+	http_request_add_header(request, "X-Screen-Size", text);
+	snprintf(text, sizeof(text), "%d,%d", geometry->origin_x, geometry->origin_y);
+	http_request_add_header(request, "X-Shot-Origin", text);
+	snprintf(text, sizeof(text), "%.10g,%.10g", geometry->scale_x, geometry->scale_y);
+	http_request_add_header(request, "X-Shot-Scale", text);
+	if (!rect_equals(&reply->area, &reply->wanted)) {
+		snprintf(text, sizeof(text), "%d,%d,%d,%d", reply->wanted.x, reply->wanted.y,
+			reply->wanted.width, reply->wanted.height);
+		http_request_add_header(request, "X-Shot-Clipped-From", text);
+	}
+	add_time_header(request, "X-Frame-Time", reply->seen_wall_us);
+	add_time_header(request, "X-Frame-Changed", reply->changed_wall_us);
+	if (job->options.frame.wait != FRAME_WAIT_NONE) {
+		http_request_add_header(request, "X-Wait-End", wait_end_name(reply->end));
+		http_request_add_header(
+			request, "X-Wait-Changed", reply->is_changed ? "1" : "0");
+	}
+	make_etag(job, text, sizeof(text));
+	http_request_add_header(request, "ETag", text);
+	http_request_add_header(request, "Cache-Control", "no-cache");
+}
+
+static void tell_event(const struct shot_job *job, const char *path, size_t bytes)
+{
+	json_t *data = json_pack("{s:s, s:i, s:i, s:I}", "format",
+		picture_format_name(job->options.format), "width", job->geometry.width, "height",
+		job->geometry.height, "bytes", (json_int_t)bytes);
+	if (path != NULL)
+		json_object_set_new(data, "path", json_string(path));
+	events_publish(job->service->events, "shot", data);
+}
+
+static void count_shot(const struct shot_job *job, size_t bytes)
+{
+	metrics_add(job->service->metrics, METRIC_SHOTS, 1);
+	metrics_add(job->service->metrics, METRIC_SHOT_BYTES, bytes);
+}
+
+static void save_and_answer(struct shot_job *job, const struct buffer *picture)
+{
+	struct service *service = job->service;
+	struct http_request *request = call_request(job->call);
+	if (request == NULL)
+		return; /* whoever asked for the file has gone: no file */
+	int ret = atomic_file_write(job->save_path, picture->data, picture->len, 0644, 0);
+	if (ret < 0) {
+		metrics_add(service->metrics, METRIC_SHOT_ERRORS, 1);
+		reply_error(request,
+			ret == -ENOSPC || ret == -EDQUOT ? REPLY_NO_SPACE : REPLY_BAD_REQUEST,
+			"path: cannot write %.200s: %s; choose another path", job->save_path,
+			strerror(-ret));
+		return;
+	}
+	int64_t expires_wall_us;
+	char when[CLOCK_RFC3339_SIZE];
+	char *url = downloads_add(service->downloads, job->save_path,
+		picture_format_mime(job->options.format), &expires_wall_us);
+	clock_format_rfc3339(expires_wall_us, when);
+	count_shot(job, picture->len);
+	tell_event(job, job->save_path, picture->len);
+	const struct shot_geometry *geometry = &job->geometry;
+	json_t *answer = json_pack("{s:s, s:i, s:i, s:I, s:s, s:s, s:[ii], s:[ff]}", "path",
+		job->save_path, "width", geometry->width, "height", geometry->height, "bytes",
+		(json_int_t)picture->len, "url", url, "expires_at", when, "origin",
+		geometry->origin_x, geometry->origin_y, "scale", geometry->scale_x,
+		geometry->scale_y);
+	if (job->options.frame.wait != FRAME_WAIT_NONE)
+		json_object_set_new(
+			answer, "wait_end", json_string(wait_end_name(job->reply.end)));
+	free(url);
+	reply_json(request, 200, answer);
+}
+
+/* The picture is there, fresh or from the cache. */
+static void finish(struct shot_job *job, const struct buffer *picture)
+{
+	if (job->save_path != NULL) {
+		save_and_answer(job, picture);
+		return;
+	}
+	struct http_request *request = call_request(job->call);
+	if (request == NULL)
+		return;
+	add_headers(job, request);
+	count_shot(job, picture->len);
+	tell_event(job, NULL, picture->len);
+	http_reply(request, 200, picture_format_mime(job->options.format), picture->data,
+		picture->len);
+}
+
+/* On a pool thread. */
+static void encode(void *arg)
+{
+	struct shot_job *job = arg;
+	job->error = shot_render(&job->options, &job->reply, &job->geometry, &job->picture);
+}
+
+static void on_encoded(void *arg)
+{
+	struct shot_job *job = arg;
+	struct service *service = job->service;
+	metrics_add(service->metrics, METRIC_SHOT_ENCODE_US,
+		(uint64_t)(clock_monotonic_us() - job->encode_start_us));
+	if (job->error != 0) {
+		fail(job);
+	} else {
+		shot_cache_put(service->shot_cache, job->key, &job->picture);
+		finish(job, &job->picture);
+	}
+	job_free(job);
+}
+
+/* Whether the caller has this very picture already. */
+static bool is_known_to_caller(struct shot_job *job, struct http_request *request)
+{
+	char etag[64];
+	if (request == NULL || job->save_path != NULL)
+		return false;
+	const char *known = http_request_header(request, "if-none-match");
+	make_etag(job, etag, sizeof(etag));
+	return known != NULL && (strstr(known, etag) != NULL || strcmp(known, "*") == 0);
+}
+
+static void on_frame(void *arg, struct frame_reply *reply)
+{
+	struct shot_job *job = arg;
+	struct service *service = job->service;
+	struct http_request *request = call_request(job->call);
+	job->reply = *reply;
+	job->error = reply->error;
+	if (job->error == 0 && !shot_plan(&job->options, &job->reply, &job->geometry))
+		job->error = -EOVERFLOW;
+	if (job->error != 0 || request == NULL) {
+		fail(job);
+		job_free(job);
+		return;
+	}
+	job->key = shot_key(&job->options, &job->reply);
+	if (is_known_to_caller(job, request)) {
+		metrics_add(service->metrics, METRIC_SHOTS_UNCHANGED, 1);
+		add_headers(job, request);
+		http_reply(request, 304, NULL, NULL, 0);
+		job_free(job);
+		return;
+	}
+	const struct buffer *cached = shot_cache_get(service->shot_cache, job->key);
+	if (cached != NULL) {
+		metrics_add(service->metrics, METRIC_SHOTS_CACHED, 1);
+		finish(job, cached);
+		job_free(job);
+		return;
+	}
+	job->encode_start_us = clock_monotonic_us();
+	loop_work(service->loop, encode, on_encoded, job);
+}
+
+/* wait=change with an ETag of ours waits for a change since that picture. */
+static void resume_from_etag(
+	struct service *service, struct http_request *request, struct shot_options *options)
+{
+	const char *known = http_request_header(request, "if-none-match");
+	uint64_t boot, serial;
+	if (known != NULL && options->frame.wait == FRAME_WAIT_CHANGE &&
+		sscanf(known, "\"%" SCNx64 "-%" SCNx64 "-", &boot, &serial) == 2 &&
+		boot == (service->boot_id & 0xffffffff))
+		options->frame.since_serial = serial;
+}
+
+static void start(struct service *service, struct http_request *request,
+	const struct shot_options *options, const char *save_path)
+{
+	const char *fault = shot_options_check(options);
+	if (fault != NULL) {
+		reply_error(request, REPLY_BAD_REQUEST, "%s", fault);
+		return;
+	}
+	if (service->screen == NULL) {
+		reply_no_screen(request, service->xserver_fault);
+		return;
+	}
+	struct shot_job *job = xcalloc(1, sizeof(*job));
+	job->service = service;
+	job->options = *options;
+	job->save_path = save_path != NULL ? xstrdup(save_path) : NULL;
+	resume_from_etag(service, request, &job->options);
+	job->call = call_begin(service, request,
+		(options->frame.wait != FRAME_WAIT_NONE ? options->frame.timeout_ms : 0) + GRACE_MS,
+		on_gone, job);
+	job->frame_request =
+		screen_request_frame(service->screen, &job->options.frame, on_frame, job);
+}
+
+void command_shot(struct service *service, struct http_request *request, const char *segment)
+{
+	struct shot_options options = shot_defaults;
+	const char *name, *value;
+	for (size_t i = 0; http_request_query_at(request, i, &name, &value); i++) {
+		char error[160];
+		const char *fault = shot_option_set(&options, name, value, error, sizeof(error));
+		if (fault != NULL) {
+			reply_error(request, REPLY_BAD_REQUEST, "%s", fault);
+			return;
+		}
+	}
+	start(service, request, &options, NULL);
+}
+
+/* A JSON value as the text it would be in a query: numbers, flags and lists of numbers too. */
+static char *value_text(const json_t *value)
+{
+	if (json_is_string(value))
+		return xstrdup(json_string_value(value));
+	if (json_is_boolean(value))
+		return xstrdup(json_is_true(value) ? "1" : "0");
+	if (json_is_integer(value))
+		return xasprintf("%lld", (long long)json_integer_value(value));
+	if (json_is_real(value))
+		return xasprintf("%.17g", json_real_value(value));
+	if (!json_is_array(value) || json_array_size(value) > 4)
+		return NULL;
+	char *text = xstrdup("");
+	size_t i;
+	json_t *item;
+	json_array_foreach(value, i, item)
+	{
+		char *longer = json_is_integer(item)
+				       ? xasprintf("%s%s%lld", text, i > 0 ? "," : "",
+						 (long long)json_integer_value(item))
+				       : NULL;
+		free(text);
+		text = longer;
+		if (text == NULL)
+			return NULL;
+	}
+	return text;
+}
+
+static void read_option(struct json_reader *reader, struct shot_options *options, const char *name)
+{
+	const json_t *value = NULL;
+	char error[160];
+	if (!json_read_any(reader, name, &value))
+		return;
+	char *text = value_text(value);
+	const char *fault = text != NULL
+				    ? shot_option_set(options, name, text, error, sizeof(error))
+				    : "has a value of the wrong type";
+	if (fault != NULL)
+		json_reader_fail(reader, name, "%s", fault);
+	free(text);
+}
+
+/* The picture's format follows the file's ending when it is not named. */
+static bool format_from_path(const char *path, enum picture_format *out)
+{
+	const char *dot = strrchr(path, '.');
+	return dot != NULL && picture_format_parse(dot + 1, out);
+}
+
+void command_shot_save(struct service *service, struct http_request *request, const char *segment)
+{
+	char error[256];
+	size_t len;
+	const char *body = http_request_body(request, &len);
+	json_t *object = json_parse_body(body, len, error, sizeof(error));
+	if (object == NULL) {
+		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+		return;
+	}
+	struct shot_options options = shot_defaults;
+	struct json_reader reader;
+	const char *path = NULL;
+	json_reader_init(&reader, object, "");
+	if (!json_read_string(&reader, "path", &path))
+		json_reader_fail(&reader, "path", "is missing: the file to write, an absolute path");
+	else if (path[0] != '/')
+		json_reader_fail(&reader, "path", "must be an absolute path");
+	else
+		format_from_path(path, &options.format);
+	for (size_t i = 0; shot_option_names[i] != NULL; i++)
+		read_option(&reader, &options, shot_option_names[i]);
+	if (json_reader_finish(&reader))
+		start(service, request, &options, path);
+	else
+		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	json_decref(object);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signed links to files: "/box/<box-id>/files/<id>/<name>?e=<unix time>&s=<signature>", good for a
+ * limited time, without signing in. The signature is an HMAC-SHA-256 over box id, file id and
+ * expiry under a random key; links survive a restart of the daemon (key and table are kept in the
+ * state folder), and neither a step of the wall clock nor a frozen box lengthens their life. Main
+ * thread only.
+ */
+#ifndef SERVICE_DOWNLOADS_H
+#define SERVICE_DOWNLOADS_H
+
+#include <stdint.h>
+
+#include "base/clock.h"
+
+struct downloads;
+struct http_request;
+
+#define DOWNLOADS_LIFETIME_S 3600
+/* Further links push out the oldest. */
+#define DOWNLOADS_MAX 1000
+
+/* state_dir exists already; box_id and public_url are borrowed. NULL (logged) without a key. */
+struct downloads *downloads_create(const char *state_dir, const char *box_id, const char *public_url);
+void downloads_destroy(struct downloads *downloads);
+
+/*
+ * Makes a link to the file at path. Returns the URL (the caller frees it) and in *expires_wall_us
+ * when it ends. The file is looked for when the link is used; it may be replaced in the meantime.
+ */
+char *downloads_add(struct downloads *downloads, const char *path, const char *content_type,
+	int64_t *expires_wall_us);
+
+/*
+ * Answers a request whose path begins with "/box/": the file; 404 for another path and for a link
+ * that is wrong or over (the same words for all of these); 410 when the link is good but the file
+ * has gone.
+ */
+void downloads_serve(struct downloads *downloads, struct http_request *request);
+
+#endif

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boxscreend: creates everything, runs the loop, destroys in reverse. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <openssl/rand.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/http_server.h"
+#include "base/loop.h"
+#include "display/display_probe.h"
+#include "display/screen.h"
+#include "display/xserver.h"
+#include "service/downloads.h"
+#include "service/events.h"
+#include "service/metrics.h"
+#include "service/options.h"
+#include "service/pages.h"
+#include "service/routes.h"
+#include "service/service.h"
+#include "service/shot_cache.h"
+#define LOG_MODULE "main"
+#include "base/log.h"
+
+#define EXIT_WRONG_USE 2
+
+struct daemon {
+	struct service service;
+	struct options options;
+	struct loop *loop;
+	struct http_server *http;
+	struct http_listener *control, *pages;
+	struct xserver *xserver;
+	struct loop_signal *signals[3];
+	int lock_fd;          /* on the state folder */
+	char *public_url;
+	bool was_ready;       /* the last state told by events */
+	int width, height;
+	bool is_told_ready;   /* --ready-fd */
+};
+
+static const struct http_limits control_limits = {
+	.body_max = 4 << 20,
+	.header_max = 16 << 10,
+	.request_timeout_s = 10,
+	.idle_timeout_s = 60,
+	.connections_max = 256,
+};
+
+static const struct http_limits page_limits = {
+	.body_max = 64 << 10,
+	.header_max = 16 << 10,
+	.request_timeout_s = 10,
+	.idle_timeout_s = 30,
+	.connections_max = 256,
+};
+
+static void on_control_request(void *arg, struct http_request *request)
+{
+	struct daemon *daemon = arg;
+	routes_dispatch(&daemon->service, request);
+}
+
+static void on_page_request(void *arg, struct http_request *request)
+{
+	struct daemon *daemon = arg;
+	pages_dispatch(&daemon->service, request);
+}
+
+/* Everything that waits for the daemon hears of it once the screen can be used. */
+static void tell_ready_fd(struct daemon *daemon, const char *display)
+{
+	int fd = daemon->options.ready_fd;
+	if (fd < 0 || daemon->is_told_ready)
+		return;
+	daemon->is_told_ready = true;
+	if (dprintf(fd, "ready %s %s %s\n", display, daemon->options.socket_path,
+		    daemon->public_url) < 0)
+		log_warn("cannot write to --ready-fd %d: %s", fd, strerror(errno));
+	close(fd);
+}
+
+static void on_screen_change(void *arg)
+{
+	struct daemon *daemon = arg;
+	struct screen_info info;
+	screen_info(daemon->service.screen, &info);
+	if (info.is_ready && !daemon->was_ready) {
+		events_publish(daemon->service.events, "screen.ready",
+			json_pack("{s:s, s:i, s:i, s:i}", "display", info.display, "width",
+				info.width, "height", info.height, "depth", info.depth));
+		tell_ready_fd(daemon, info.display);
+	} else if (!info.is_ready && daemon->was_ready) {
+		events_publish(daemon->service.events, "screen.lost",
+			json_pack("{s:s}", "display", info.display));
+		if (daemon->xserver != NULL)
+			xserver_on_display_lost(daemon->xserver);
+	} else if (info.is_ready && (info.width != daemon->width || info.height != daemon->height)) {
+		events_publish(daemon->service.events, "screen.resized",
+			json_pack("{s:i, s:i}", "width", info.width, "height", info.height));
+	}
+	daemon->was_ready = info.is_ready;
+	daemon->width = info.width;
+	daemon->height = info.height;
+}
+
+static void start_screen(struct daemon *daemon, const char *display)
+{
+	const struct screen_events events = {on_screen_change, daemon};
+	if (daemon->service.screen == NULL)
+		daemon->service.screen = screen_create(daemon->loop, display, &events);
+}
+
+static void on_xserver_ready(void *arg, const char *display)
+{
+	struct daemon *daemon = arg;
+	start_screen(daemon, display);
+}
+
+static void on_xserver_failed(void *arg, const char *text)
+{
+	struct daemon *daemon = arg;
+	log_error("%s", text);
+	free((void *)(uintptr_t)daemon->service.xserver_fault);
+	daemon->service.xserver_fault = xstrdup(text);
+}
+
+static void on_signal(void *arg, int signum)
+{
+	struct daemon *daemon = arg;
+	log_info("ending on signal %d", signum);
+	loop_stop(daemon->loop);
+}
+
+/* Makes the folders above path, and path itself when it ends in '/'. */
+static int make_folders(const char *path, mode_t mode)
+{
+	char *copy = xstrdup(path);
+	int ret = 0;
+	for (char *p = strchr(copy + 1, '/'); p != NULL && ret == 0; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		if (mkdir(copy, mode) < 0 && errno != EEXIST)
+			ret = -errno;
+		*p = '/';
+	}
+	free(copy);
+	return ret;
+}
+
+static bool lock_state_dir(struct daemon *daemon)
+{
+	const char *dir = daemon->options.state_dir;
+	char *path = xasprintf("%s/lock", dir);
+	int ret = make_folders(path, 0700);
+	daemon->lock_fd = ret == 0 ? open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1;
+	if (ret == 0 && daemon->lock_fd < 0)
+		ret = -errno;
+	free(path);
+	if (ret < 0) {
+		log_error("cannot use the state folder %s: %s; choose another with --state-dir", dir,
+			strerror(-ret));
+		return false;
+	}
+	if (flock(daemon->lock_fd, LOCK_EX | LOCK_NB) < 0) {
+		log_error("the state folder %s is in use by another boxscreend; choose another with "
+			  "--state-dir",
+			dir);
+		return false;
+	}
+	return true;
+}
+
+static bool listen_control(struct daemon *daemon)
+{
+	const char *path = daemon->options.socket_path;
+	int ret = make_folders(path, 0755);
+	if (ret == 0)
+		ret = http_server_listen_unix(daemon->http, path, 0660, &control_limits,
+			on_control_request, daemon, &daemon->control);
+	if (ret == -EADDRINUSE)
+		log_error("another boxscreend is running on %s; stop it, or choose another --socket",
+			path);
+	else if (ret == -EEXIST)
+		log_error("%s is there and is no socket; remove it, or choose another --socket", path);
+	else if (ret < 0)
+		log_error("cannot listen on %s: %s", path, strerror(-ret));
+	return ret == 0;
+}
+
+static bool listen_pages(struct daemon *daemon)
+{
+	const struct options *options = &daemon->options;
+	int ret = http_server_listen_tcp(daemon->http, options->listen_address,
+		options->listen_port, &page_limits, on_page_request, daemon, &daemon->pages);
+	if (ret == -EADDRINUSE && !options->has_listen) {
+		log_warn("port %d is taken; using a free one (name one with --listen)",
+			options->listen_port);
+		ret = http_server_listen_tcp(daemon->http, options->listen_address, 0, &page_limits,
+			on_page_request, daemon, &daemon->pages);
+	}
+	if (ret < 0) {
+		log_error("cannot listen on %s port %d: %s; choose another address with --listen",
+			options->listen_address, options->listen_port, strerror(-ret));
+		return false;
+	}
+	bool is_v6 = strchr(options->listen_address, ':') != NULL;
+	daemon->public_url = options->public_url != NULL
+				     ? xstrdup(options->public_url)
+				     : xasprintf("http://%s%s%s:%d", is_v6 ? "[" : "",
+					       options->listen_address, is_v6 ? "]" : "",
+					       http_listener_port(daemon->pages));
+	return true;
+}
+
+static void start_display(struct daemon *daemon)
+{
+	const struct options *options = &daemon->options;
+	if (!options->starts_xvfb) {
+		start_screen(daemon, options->display);
+		return;
+	}
+	const struct xserver_options wanted = {
+		.number = options->is_xvfb_auto ? XSERVER_ANY_NUMBER
+						: display_number(options->display),
+		.width = options->xvfb_width,
+		.height = options->xvfb_height,
+		.depth = options->xvfb_depth,
+		.dies_with_daemon = options->is_xvfb_auto,
+	};
+	const struct xserver_events events = {on_xserver_ready, on_xserver_failed, daemon};
+	daemon->xserver = xserver_create(daemon->loop, &wanted, &events);
+}
+
+static bool daemon_start(struct daemon *daemon)
+{
+	struct service *service = &daemon->service;
+	static const int signums[] = {SIGINT, SIGTERM, SIGHUP};
+	daemon->loop = loop_create();
+	for (size_t i = 0; i < ARRAY_LEN(signums); i++)
+		daemon->signals[i] = loop_signal_create(daemon->loop, signums[i], on_signal, daemon);
+	service->options = &daemon->options;
+	service->loop = daemon->loop;
+	service->started_us = clock_monotonic_us();
+	service->socket_path = daemon->options.socket_path;
+	if (RAND_bytes((unsigned char *)&service->boot_id, sizeof(service->boot_id)) != 1)
+		return false;
+	service->metrics = metrics_create();
+	service->events = events_create(service->boot_id);
+	service->shot_cache = shot_cache_create();
+	daemon->http = http_server_create(daemon->loop);
+	if (!listen_control(daemon) || !lock_state_dir(daemon) || !listen_pages(daemon))
+		return false;
+	service->public_url = daemon->public_url;
+	service->downloads = downloads_create(
+		daemon->options.state_dir, daemon->options.box_id, daemon->public_url);
+	if (service->downloads == NULL)
+		return false;
+	log_info("boxscreend %s: control socket %s, pages at %s", BOXSCREEN_VERSION,
+		daemon->options.socket_path, daemon->public_url);
+	start_display(daemon);
+	return true;
+}
+
+static void daemon_finish(struct daemon *daemon)
+{
+	struct service *service = &daemon->service;
+	events_destroy(service->events);
+	http_server_destroy(daemon->http);
+	screen_destroy(service->screen);
+	loop_finish_work(daemon->loop); /* pictures still being encoded */
+	xserver_destroy(daemon->xserver);
+	downloads_destroy(service->downloads);
+	shot_cache_destroy(service->shot_cache);
+	metrics_destroy(service->metrics);
+	for (size_t i = 0; i < ARRAY_LEN(daemon->signals); i++)
+		loop_signal_destroy(daemon->signals[i]);
+	loop_destroy(daemon->loop);
+	if (daemon->lock_fd >= 0)
+		close(daemon->lock_fd);
+	free((void *)(uintptr_t)service->xserver_fault);
+	free(daemon->public_url);
+	options_finish(&daemon->options);
+}
+
+int main(int argc, char **argv)
+{
+	struct daemon daemon = {.lock_fd = -1};
+	switch (options_parse(&daemon.options, argc, argv)) {
+	case OPTIONS_DONE:
+		options_finish(&daemon.options);
+		return EXIT_SUCCESS;
+	case OPTIONS_WRONG:
+		options_finish(&daemon.options);
+		return EXIT_WRONG_USE;
+	case OPTIONS_RUN:
+		break;
+	}
+	log_set_level(daemon.options.log_level);
+	signal(SIGPIPE, SIG_IGN);
+	bool is_started = daemon_start(&daemon);
+	if (is_started)
+		loop_run(daemon.loop);
+	daemon_finish(&daemon);
+	return is_started ? EXIT_SUCCESS : EXIT_FAILURE;
+}

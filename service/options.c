@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "service/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/control_socket.h"
+#include "display/display_probe.h"
+
+/* Each setter returns NULL or a sentence that says what the value must be. */
+struct option {
+	const char *name;
+	const char *argument; /* NULL: none; "[X]": optional, taken when it looks like one */
+	const char *help;
+	const char *(*set)(struct options *options, const char *value);
+	bool (*looks_like)(const char *value);
+};
+
+static void set_text(char **text, const char *value)
+{
+	free(*text);
+	*text = xstrdup(value);
+}
+
+static const char *set_display(struct options *options, const char *value)
+{
+	if (display_number(value) < 0 && strchr(value, ':') == NULL)
+		return "must be a display name such as :99";
+	set_text(&options->display, value);
+	options->has_display = true;
+	return NULL;
+}
+
+/* [auto][,][WxH[xD]] */
+static bool parse_xvfb(const char *value, struct options *out)
+{
+	struct options parsed = *out;
+	if (strncmp(value, "auto", 4) == 0) {
+		parsed.is_xvfb_auto = true;
+		value += 4;
+		if (*value == ',')
+			value++;
+		else if (*value != '\0')
+			return false;
+	}
+	if (*value != '\0') {
+		int used = 0, depth_used = 0;
+		if (sscanf(value, "%5dx%5d%n", &parsed.xvfb_width, &parsed.xvfb_height, &used) != 2)
+			return false;
+		if (value[used] == 'x' &&
+			sscanf(value + used, "x%2d%n", &parsed.xvfb_depth, &depth_used) != 1)
+			return false;
+		if (value[used + depth_used] != '\0')
+			return false;
+	}
+	if (parsed.xvfb_width < 16 || parsed.xvfb_width > 16384 || parsed.xvfb_height < 16 ||
+		parsed.xvfb_height > 16384 || parsed.xvfb_depth < 8 || parsed.xvfb_depth > 32)
+		return false;
+	*out = parsed;
+	return true;
+}
+
+static bool looks_like_xvfb(const char *value)
+{
+	return strncmp(value, "auto", 4) == 0 || isdigit((unsigned char)value[0]);
+}
+
+static const char *set_xvfb(struct options *options, const char *value)
+{
+	options->starts_xvfb = true;
+	if (value == NULL)
+		return NULL;
+	return parse_xvfb(value, options)
+		       ? NULL
+		       : "must be auto, WIDTHxHEIGHT[xDEPTH] (16 to 16384 pixels, depth 8 to 32) or "
+			 "both with a comma: auto,1280x800";
+}
+
+static const char *set_socket(struct options *options, const char *value)
+{
+	if (value[0] == '\0')
+		return "must be a path";
+	set_text(&options->socket_path, value);
+	return NULL;
+}
+
+static const char *set_listen(struct options *options, const char *value)
+{
+	const char *colon = strrchr(value, ':');
+	char *end;
+	long port = colon != NULL ? strtol(colon + 1, &end, 10) : -1;
+	if (colon == NULL || end == colon + 1 || *end != '\0' || port < 0 || port > 65535)
+		return "must be ADDRESS:PORT, such as 127.0.0.1:6080 or [::1]:0";
+	size_t len = (size_t)(colon - value);
+	if (len >= 2 && value[0] == '[' && value[len - 1] == ']') {
+		value++;
+		len -= 2;
+	}
+	free(options->listen_address);
+	options->listen_address = xstrndup(value, len);
+	options->listen_port = (int)port;
+	options->has_listen = true;
+	return NULL;
+}
+
+static const char *set_public_url(struct options *options, const char *value)
+{
+	if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
+		return "must begin with http:// or https://";
+	set_text(&options->public_url, value);
+	size_t len = strlen(options->public_url);
+	while (len > 0 && options->public_url[len - 1] == '/')
+		options->public_url[--len] = '\0';
+	return NULL;
+}
+
+static const char *set_box_id(struct options *options, const char *value)
+{
+	static const char allowed[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	size_t len = strlen(value);
+	if (len == 0 || len > 64 || strspn(value, allowed) != len || value[0] == '.')
+		return "must be 1 to 64 letters, digits, '.', '_' or '-'";
+	set_text(&options->box_id, value);
+	return NULL;
+}
+
+static const char *set_state_dir(struct options *options, const char *value)
+{
+	if (value[0] != '/')
+		return "must be an absolute path";
+	set_text(&options->state_dir, value);
+	return NULL;
+}
+
+static const char *set_ready_fd(struct options *options, const char *value)
+{
+	char *end;
+	long fd = strtol(value, &end, 10);
+	if (end == value || *end != '\0' || fd < 1 || fd > 1023)
+		return "must be the number of an open file descriptor";
+	options->ready_fd = (int)fd;
+	return NULL;
+}
+
+static const char *set_log_level(struct options *options, const char *value)
+{
+	return log_level_parse(value, &options->log_level)
+		       ? NULL
+		       : "must be error, warn, info or debug";
+}
+
+static const struct option table[] = {
+	{"display", "DISPLAY",
+		"the X display to serve (default :99); waited for when it is not up", set_display},
+	{"xvfb", "[SPEC]",
+		"start an Xvfb and watch it: WxH[xDEPTH] (default 1280x800x24), auto for a free "
+		"display number, or auto,WxH",
+		set_xvfb, looks_like_xvfb},
+	{"socket", "PATH",
+		"the control socket (default $BOXSCREEN_SOCKET, /run/boxscreen/control.sock for "
+		"root, $XDG_RUNTIME_DIR/boxscreen/control.sock)",
+		set_socket},
+	{"listen", "ADDRESS:PORT",
+		"where pages and download links are served (default 127.0.0.1:6080; port 0: a free "
+		"one)",
+		set_listen},
+	{"public-url", "URL",
+		"how people reach the listener, for links (default http://ADDRESS:PORT)",
+		set_public_url},
+	{"box-id", "ID", "the box's name in links (default: the host's name)", set_box_id},
+	{"state-dir", "PATH",
+		"where links are kept over a restart (default /var/lib/boxscreen for root, "
+		"$XDG_STATE_HOME/boxscreen, ~/.local/state/boxscreen)",
+		set_state_dir},
+	{"ready-fd", "N",
+		"write \"ready DISPLAY SOCKET URL\" and a newline to this file descriptor once the "
+		"screen can be used, and close it",
+		set_ready_fd},
+	{"log-level", "LEVEL", "error, warn, info (default) or debug", set_log_level},
+	{"help", NULL, "print this", NULL},
+	{"version", NULL, "print the version", NULL},
+};
+
+static void print_help(FILE *out)
+{
+	fputs("usage: boxscreend [options]\n\n"
+	      "The desktop and display service of a box: screenshots, input, live view,\n"
+	      "recordings and takeovers of one X display.\n\noptions:\n",
+		out);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		char left[64];
+		snprintf(left, sizeof(left), "--%s%s%s", table[i].name,
+			table[i].argument != NULL ? " " : "",
+			table[i].argument != NULL ? table[i].argument : "");
+		fprintf(out, "  %-22s ", left);
+		/* The text, folded at 78 columns. */
+		size_t column = 25;
+		for (const char *word = table[i].help; *word != '\0';) {
+			size_t len = strcspn(word, " ");
+			if (column + len + 1 > 78) {
+				fprintf(out, "\n%25s", "");
+				column = 25;
+			}
+			fprintf(out, "%.*s ", (int)len, word);
+			column += len + 1;
+			word += len;
+			word += strspn(word, " ");
+		}
+		fputc('\n', out);
+	}
+}
+
+static const struct option *find_option(const char *name, size_t len)
+{
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		if (strlen(table[i].name) == len && strncmp(table[i].name, name, len) == 0)
+			return &table[i];
+	}
+	return NULL;
+}
+
+__attribute__((format(printf, 1, 2))) static enum options_result wrong(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	fputs("boxscreend: ", stderr);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputs("\nTry boxscreend --help.\n", stderr);
+	return OPTIONS_WRONG;
+}
+
+static void set_default_state_dir(struct options *options)
+{
+	const char *state_home = getenv("XDG_STATE_HOME");
+	const char *home = getenv("HOME");
+	if (options->state_dir != NULL)
+		return;
+	if (geteuid() == 0)
+		options->state_dir = xstrdup("/var/lib/boxscreen");
+	else if (state_home != NULL && state_home[0] == '/')
+		options->state_dir = xasprintf("%s/boxscreen", state_home);
+	else
+		options->state_dir = xasprintf("%s/.local/state/boxscreen",
+			home != NULL && home[0] == '/' ? home : "/tmp");
+}
+
+static void set_default_box_id(struct options *options)
+{
+	char name[65] = "";
+	if (options->box_id != NULL)
+		return;
+	if (gethostname(name, sizeof(name) - 1) != 0 || set_box_id(options, name) != NULL)
+		set_text(&options->box_id, "box");
+}
+
+static enum options_result finish_defaults(struct options *options)
+{
+	if (options->is_xvfb_auto && options->has_display)
+		return wrong("--xvfb auto picks a display number itself; leave out --display, or "
+			     "leave out auto");
+	if (options->starts_xvfb && options->has_display && display_number(options->display) < 0)
+		return wrong("--xvfb can only start a local display such as :99, not %s",
+			options->display);
+	if (options->display == NULL)
+		options->display = xstrdup(":99");
+	if (options->listen_address == NULL)
+		options->listen_address = xstrdup("127.0.0.1");
+	char *socket_path = control_socket_path(options->socket_path);
+	if (socket_path == NULL)
+		return wrong("no place for the control socket: give --socket PATH or set "
+			     "$XDG_RUNTIME_DIR");
+	free(options->socket_path);
+	options->socket_path = socket_path;
+	set_default_state_dir(options);
+	set_default_box_id(options);
+	return OPTIONS_RUN;
+}
+
+/* Applies argv[*index] and, where it takes one, its argument. */
+static enum options_result apply(
+	struct options *options, int argc, char *const *argv, int *index)
+{
+	const char *word = argv[*index];
+	if (strncmp(word, "--", 2) != 0)
+		return wrong("there is nothing to do with \"%s\"", word);
+	const char *name = word + 2, *equals = strchr(name, '=');
+	size_t len = equals != NULL ? (size_t)(equals - name) : strlen(name);
+	const struct option *option = find_option(name, len);
+	if (option == NULL)
+		return wrong("unknown option %s", word);
+	if (option->argument == NULL) {
+		if (equals != NULL)
+			return wrong("--%s takes no value", option->name);
+		if (strcmp(option->name, "help") == 0)
+			print_help(stdout);
+		else
+			puts("boxscreend " BOXSCREEN_VERSION);
+		return OPTIONS_DONE;
+	}
+	const char *value = equals != NULL ? equals + 1 : NULL;
+	if (value == NULL && *index + 1 < argc &&
+		(option->looks_like == NULL || option->looks_like(argv[*index + 1])))
+		value = argv[++*index];
+	if (value == NULL && option->looks_like == NULL)
+		return wrong("--%s needs a value (%s)", option->name, option->argument);
+	const char *fault = option->set(options, value);
+	return fault != NULL ? wrong("--%s %s", option->name, fault) : OPTIONS_RUN;
+}
+
+enum options_result options_parse(struct options *options, int argc, char *const *argv)
+{
+	*options = (struct options){
+		.xvfb_width = 1280,
+		.xvfb_height = 800,
+		.xvfb_depth = 24,
+		.listen_port = 6080,
+		.ready_fd = -1,
+		.log_level = LOG_LEVEL_INFO,
+	};
+	for (int i = 1; i < argc; i++) {
+		enum options_result result = apply(options, argc, argv, &i);
+		if (result != OPTIONS_RUN)
+			return result;
+	}
+	return finish_defaults(options);
+}
+
+void options_finish(struct options *options)
+{
+	free(options->display);
+	free(options->socket_path);
+	free(options->listen_address);
+	free(options->public_url);
+	free(options->box_id);
+	free(options->state_dir);
+}

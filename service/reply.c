@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "service/reply.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/http_server.h"
+#include "base/utf8.h"
+
+static const struct {
+	int status;
+	const char *name;
+} codes[] = {
+	[REPLY_BAD_REQUEST] = {400, "bad_request"},
+	[REPLY_NOT_FOUND] = {404, "not_found"},
+	[REPLY_METHOD_NOT_ALLOWED] = {405, "method_not_allowed"},
+	[REPLY_CONFLICT] = {409, "conflict"},
+	[REPLY_GONE] = {410, "gone"},
+	[REPLY_TOO_LARGE] = {413, "too_large"},
+	[REPLY_LOCKED] = {423, "locked"},
+	[REPLY_TOO_MANY] = {429, "too_many"},
+	[REPLY_INTERNAL] = {500, "internal"},
+	[REPLY_SCREEN_UNAVAILABLE] = {503, "screen_unavailable"},
+	[REPLY_TIMEOUT] = {504, "timeout"},
+	[REPLY_NO_SPACE] = {507, "no_space"},
+};
+
+void reply_json(struct http_request *request, int status, json_t *value)
+{
+	char *text = json_dumps(value, JSON_COMPACT);
+	json_decref(value);
+	if (text == NULL)
+		text = xstrdup("{}");
+	size_t len = strlen(text);
+	text = xrealloc(text, len + 2);
+	text[len++] = '\n';
+	http_reply_take(request, status, "application/json", text, len);
+}
+
+void reply_error(struct http_request *request, enum reply_code code, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	char *message = xvasprintf(format, args);
+	va_end(args);
+	/* It may quote what the caller sent, in whatever encoding. */
+	char *clean = utf8_sanitize(message, strlen(message));
+	reply_json(request, codes[code].status,
+		json_pack("{s:s, s:s}", "error", codes[code].name, "message", clean));
+	free(clean);
+	free(message);
+}
+
+void reply_no_screen(struct http_request *request, const char *fault)
+{
+	if (fault != NULL)
+		reply_error(request, REPLY_SCREEN_UNAVAILABLE, "there is no screen: %s", fault);
+	else
+		reply_error(request, REPLY_SCREEN_UNAVAILABLE,
+			"the display is not ready: its X server is not up (yet, or it ended); GET "
+			"/v1/status shows when it is, or start the daemon with --xvfb");
+}

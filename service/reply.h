@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Answers of the control socket: JSON bodies and the one error form. Main thread only. */
+#ifndef SERVICE_REPLY_H
+#define SERVICE_REPLY_H
+
+#include <jansson.h>
+
+struct http_request;
+
+/* The stable codes of control-api.md, in its order. */
+enum reply_code {
+	REPLY_BAD_REQUEST,
+	REPLY_NOT_FOUND,
+	REPLY_METHOD_NOT_ALLOWED,
+	REPLY_CONFLICT,
+	REPLY_GONE,
+	REPLY_TOO_LARGE,
+	REPLY_LOCKED,
+	REPLY_TOO_MANY,
+	REPLY_INTERNAL,
+	REPLY_SCREEN_UNAVAILABLE,
+	REPLY_TIMEOUT,
+	REPLY_NO_SPACE,
+};
+
+/* Answers {"error","message"} with the code's HTTP status. The message says what to do. */
+void reply_error(struct http_request *request, enum reply_code code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Answers with a JSON value, which is taken (decref'ed). */
+void reply_json(struct http_request *request, int status, json_t *value);
+
+/* The usual sentence for a call that needs the screen while there is none. `fault` (or NULL) says
+   why there will be none. */
+void reply_no_screen(struct http_request *request, const char *fault);
+
+#endif

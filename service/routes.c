@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "service/routes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/http_server.h"
+#include "capture/shot.h"
+#include "service/commands.h"
+#include "service/metrics.h"
+#include "service/reply.h"
+#include "service/service.h"
+
+static const char *const clipboard_query[] = {"selection", "type", NULL};
+
+static const struct route table[] = {
+	{"GET", "/v1/status", NULL, false, "what the daemon and its screen are doing", command_status},
+	{"GET", "/v1/events", NULL, false, "state changes as Server-Sent Events", command_events},
+	{"GET", "/v1/shot", shot_option_names, false, "a picture of the screen", command_shot},
+	{"POST", "/v1/shots", NULL, true, "save a picture to a file", command_shot_save},
+	{"GET", "/v1/windows", NULL, false, "the windows, bottom first", command_windows},
+	{"GET", "/v1/clipboard", clipboard_query, false, "what is on the clipboard",
+		command_clipboard_get},
+	{"PUT", "/v1/screen", NULL, true, "change the screen's size", command_screen_put},
+	{"GET", "/v1/doctor", NULL, false, "checks of the display and its server", command_doctor},
+	{"GET", "/v1/routes", NULL, false, "this table", command_routes},
+	{"GET", "/healthz", NULL, false, "200 when screenshots work", command_healthz},
+	{"GET", "/metrics", NULL, false, "counters as Prometheus text", command_metrics},
+};
+
+const struct route *routes_all(size_t *count)
+{
+	*count = ARRAY_LEN(table);
+	return table;
+}
+
+/* Whether path fits the pattern; *segment (allocated) receives what stands for {…}. */
+static bool path_fits(const char *pattern, const char *path, char **segment)
+{
+	const char *open = strchr(pattern, '{');
+	if (open == NULL)
+		return strcmp(pattern, path) == 0;
+	size_t head = (size_t)(open - pattern);
+	if (strncmp(pattern, path, head) != 0)
+		return false;
+	size_t len = strcspn(path + head, "/");
+	const char *tail = strchr(open, '}') + 1;
+	if (len == 0 || strcmp(tail, path + head + len) != 0)
+		return false;
+	free(*segment);
+	*segment = xstrndup(path + head, len);
+	return true;
+}
+
+static bool is_known(const char *const *names, const char *name)
+{
+	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
+		if (strcmp(names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Every query parameter must be one the route knows, and stand there once. */
+static bool query_is_good(const struct route *route, struct http_request *request)
+{
+	const char *name, *value;
+	for (size_t i = 0; http_request_query_at(request, i, &name, &value); i++) {
+		if (!is_known(route->query_names, name)) {
+			reply_error(request, REPLY_BAD_REQUEST, "unknown query parameter \"%.60s\"",
+				name);
+			return false;
+		}
+		if (http_request_query(request, name) != value) {
+			reply_error(request, REPLY_BAD_REQUEST,
+				"the query parameter \"%.60s\" is given twice", name);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* HEAD is answered like GET; the HTTP layer leaves the body out. */
+static const char *method_of(const struct http_request *request)
+{
+	const char *method = http_request_method(request);
+	return strcmp(method, "HEAD") == 0 ? "GET" : method;
+}
+
+static void call_route(
+	const struct route *route, struct service *service, struct http_request *request, const char *segment)
+{
+	size_t body_len;
+	http_request_body(request, &body_len);
+	if (!route->has_body && body_len > 0)
+		reply_error(request, REPLY_BAD_REQUEST, "%s %s takes no body", route->method,
+			route->path);
+	else if (query_is_good(route, request))
+		route->handle(service, request, segment);
+}
+
+static void answer_unknown(struct http_request *request, const char *allowed)
+{
+	const char *path = http_request_path(request);
+	if (allowed[0] == '\0') {
+		reply_error(request, REPLY_NOT_FOUND,
+			"there is no call %.100s; GET /v1/routes lists those there are", path);
+		return;
+	}
+	http_request_add_header(request, "Allow", allowed);
+	reply_error(request, REPLY_METHOD_NOT_ALLOWED, "%.100s can be called with %s, not with %.20s",
+		path, allowed, http_request_method(request));
+}
+
+void routes_dispatch(struct service *service, struct http_request *request)
+{
+	const char *path = http_request_path(request), *method = method_of(request);
+	char *segment = NULL;
+	char allowed[64] = "";
+	metrics_add(service->metrics, METRIC_REQUESTS, 1);
+	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
+		if (!path_fits(table[i].path, path, &segment))
+			continue;
+		if (strcmp(table[i].method, method) == 0) {
+			call_route(&table[i], service, request, segment != NULL ? segment : "");
+			free(segment);
+			return;
+		}
+		size_t used = strlen(allowed);
+		snprintf(allowed + used, sizeof(allowed) - used, "%s%s", used > 0 ? ", " : "",
+			table[i].method);
+	}
+	free(segment);
+	answer_unknown(request, allowed);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The control socket's calls in one table: method, path, query names, what it does, who does it.
+ * Validation of names, the documentation check and the list of calls all read it. Main thread only.
+ */
+#ifndef SERVICE_ROUTES_H
+#define SERVICE_ROUTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct http_request;
+struct service;
+
+struct route {
+	const char *method;
+	const char *path;                 /* "{name}" stands for one path segment */
+	const char *const *query_names;   /* ends with NULL; NULL: none */
+	bool has_body;                    /* a JSON object */
+	const char *help;
+	/* Answers the request, now or later. `segment` is what stood for {…}, "" without. */
+	void (*handle)(struct service *service, struct http_request *request, const char *segment);
+};
+
+/* The table; *count receives its length. */
+const struct route *routes_all(size_t *count);
+
+/* Finds the route and calls it, or answers 404, 405 or (an unknown query name) 400. */
+void routes_dispatch(struct service *service, struct http_request *request);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the daemon's commands share. Main thread only. main.c creates everything in here and
+ * destroys it in reverse; commands borrow it.
+ */
+#ifndef SERVICE_SERVICE_H
+#define SERVICE_SERVICE_H
+
+#include <stdint.h>
+
+struct downloads;
+struct events;
+struct loop;
+struct metrics;
+struct options;
+struct screen;
+struct shot_cache;
+
+struct service {
+	const struct options *options;
+	struct loop *loop;
+	struct screen *screen;       /* NULL until the display's name is known (--xvfb auto) */
+	struct events *events;
+	struct metrics *metrics;
+	struct downloads *downloads;
+	struct shot_cache *shot_cache;
+	const char *socket_path;
+	const char *public_url;      /* without a trailing slash */
+	const char *xserver_fault;   /* why there is no X server and will be none; NULL */
+	uint64_t boot_id;            /* random, tells this run of the daemon from others */
+	int64_t started_us;          /* monotonic */
+};
+
+#endif
