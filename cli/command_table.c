@@ -30,7 +30,8 @@ const struct command commands[] = {
 			"Without --output the picture goes to standard output, unless that is a "
 			"terminal.\n"
 			"Without --format the ending of FILE decides: .png, .jpg, .jpeg or .webp.\n"
-			"FILE is written beside its place and renamed: nobody sees half a picture.",
+			"FILE is written beside its place and renamed: nobody sees half a picture.\n"
+			"Ends with 3 when a change was waited for and did not come in time.",
 		.options = OPTIONS(
 			{"output", 'o', "FILE", "where the picture goes; - is standard output"},
 			{"format", 'f', "png|jpeg|webp", "how it is encoded",

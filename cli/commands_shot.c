@@ -122,13 +122,13 @@ static int print_facts(const char *path, const struct http_answer *answer)
 	} facts[] = {
 		{"content-type", "content_type"},
 		{"x-screen-size", "screen_size"},
-		{"x-shot-size", "size"},
 		{"x-shot-origin", "origin"},
 		{"x-shot-scale", "scale"},
+		{"x-shot-clipped-from", "clipped_from"},
 		{"x-frame-time", "frame_time"},
 		{"x-frame-changed", "frame_changed"},
-		{"x-shot-clipped", "clipped"},
-		{"x-shot-timed-out", "timed_out"},
+		{"x-wait-end", "wait_end"},
+		{"x-wait-changed", "wait_changed"},
 		{"etag", "etag"},
 	};
 	json_t *reply = json_pack("{s:s,s:I}", "path", path, "bytes", (json_int_t)answer->body.len);
@@ -144,19 +144,32 @@ static int print_facts(const char *path, const struct http_answer *answer)
 	return status;
 }
 
+/*
+ * A wait that the time-out ended: still the picture that was asked for where a stable screen was
+ * waited for (something blinks), but not where a change was.
+ */
+static int judge_wait(const struct invocation *call, const struct http_answer *answer)
+{
+	const char *end = http_answer_header(answer, "x-wait-end");
+	if (end == NULL || strcmp(end, "timeout") != 0)
+		return EXIT_DONE;
+	bool wants_change = strcmp(invocation_value(call, "wait"), "change") == 0;
+	complain("shot: %s within the time-out; the picture shows the screen as it was then",
+		wants_change ? "nothing changed" : "the screen did not become still");
+	return wants_change ? EXIT_TIMED_OUT : EXIT_DONE;
+}
+
 static int deliver(
 	const struct invocation *call, const char *path, const struct http_answer *answer)
 {
-	const char *timed_out = http_answer_header(answer, "x-shot-timed-out");
-	if (timed_out != NULL && strcmp(timed_out, "0") != 0)
-		complain("shot: the time-out ended the wait; the picture shows the screen as it "
-			 "was then");
+	int status;
 	if (path == NULL)
-		return client_print(answer->body.data, answer->body.len, false);
-	int status = write_picture(path, &answer->body);
+		status = client_print(answer->body.data, answer->body.len, false);
+	else
+		status = write_picture(path, &answer->body);
 	if (status == EXIT_DONE && call->wants_json)
 		status = print_facts(path, answer);
-	return status;
+	return status == EXIT_DONE ? judge_wait(call, answer) : status;
 }
 
 int command_shot(const struct invocation *call)

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// boxscreen, the tool: exit statuses, outputs, and what it does with daemons that misbehave.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import net from 'node:net';
+import { boxTest, isSanitized, programs, waitFor } from './harness.mjs';
+import { assertPixel, readPng } from './png.mjs';
+
+const small = { width: 320, height: 240 };
+
+/** A Unix socket server that answers each connection by `serve(socket)`. */
+async function standIn(box, serve) {
+  const socket = box.file(`stand-in${Math.random()}.sock`);
+  const server = net.createServer((connection) => {
+    connection.on('error', () => {});
+    connection.once('data', () => serve(connection));
+  });
+  await new Promise((resolve) => server.listen(socket, resolve));
+  return { env: { BOXSCREEN_SOCKET: socket }, close: () => server.close() };
+}
+
+const answer = (status, body, type = 'application/json') =>
+  `HTTP/1.1 ${status} X\r\nContent-Type: ${type}\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+
+boxTest('status, windows, clipboard get: text and JSON', async (box) => {
+  const { daemon, env } = await box.startScreen(small);
+  const status = await box.tool(daemon, ['status']);
+  assert.equal(status.status, 0);
+  assert.match(status.stdout.toString(), /320x240, depth 24, ready/);
+  const json = await box.tool(daemon, ['status', '--json']);
+  assert.equal(JSON.parse(json.stdout).screen.width, 320);
+  box.spawn('xterm', ['-title', 'a title', '-geometry', '10x5'], { env });
+  await waitFor('the window', async () => /a title/.test((await box.tool(daemon, ['windows'])).stdout));
+  const windows = await box.tool(daemon, ['--json', 'windows']);
+  assert(JSON.parse(windows.stdout).windows.some((w) => w.title === 'a title'));
+  await box.run('sh', ['-c', 'xclip -selection clipboard >/dev/null 2>&1'], { env, input: 'Grüße\n😀' });
+  const clip = await box.tool(daemon, ['clipboard', 'get']);
+  assert.deepEqual([clip.status, clip.stdout.toString()], [0, 'Grüße\n😀']);
+});
+
+boxTest('shot: files by their ending, standard output, pipes', async (box) => {
+  const { daemon, env } = await box.startScreen(small);
+  await box.ok('xsetroot', ['-solid', '#336699'], { env });
+  const magic = { 'a.png': '89504e47', 'b.jpg': 'ffd8', 'c.jpeg': 'ffd8', 'd.webp': '52494646', plain: '89504e47', 'E.PNG': '89504e47' };
+  for (const [name, start] of Object.entries(magic)) {
+    const result = await box.tool(daemon, ['shot', '-o', name]);
+    assert.deepEqual([result.status, result.stdout.length, result.stderr], [0, 0, ''], name);
+    assert(fs.readFileSync(box.file(name)).toString('hex').startsWith(start), name);
+  }
+  for (const args of [['shot'], ['shot', '-o', '-'], ['shot', '-o-'], ['shot', '--output=-']]) {
+    assertPixel(readPng((await box.tool(daemon, args)).stdout), 5, 5, [0x33, 0x66, 0x99]);
+  }
+  const facts = JSON.parse((await box.tool(daemon, ['--json', 'shot', '-o', 'f.png', '--region', '10,20,30,40'])).stdout);
+  assert.deepEqual([facts.path, facts.origin, facts.screen_size], ['f.png', '10,20', '320x240']);
+  assert.equal(facts.bytes, fs.statSync(box.file('f.png')).size);
+  const device = await box.tool(daemon, ['shot', '-o', '/dev/null', '-f', 'png']);
+  assert.equal(device.status, 0);
+  assert(fs.statSync('/dev/null').isCharacterDevice());
+  fs.symlinkSync('a.png', box.file('link.png'));
+  assert.equal((await box.tool(daemon, ['shot', '-o', 'link.png'])).status, 0);
+  assert.deepEqual(fs.readdirSync(box.folder).filter((name) => name.includes('.part')), []);
+});
+
+boxTest('shot: where it cannot go', async (box) => {
+  const { daemon } = await box.startScreen(small);
+  const cases = [[['-o', '/nonexistent/x.png'], 1, /nonexistent/], [['-o', '.', '-f', 'png'], 1, /directory/i],
+    [['-o', 'x.bmp'], 2, /\.bmp|ending/], [['-o', '/dev/full', '-f', 'png'], 1, /space/i], [['--json'], 2, /--output/]];
+  for (const [args, status, message] of cases) {
+    const result = await box.tool(daemon, ['shot', ...args]);
+    assert.equal(result.status, status, `${args}: ${result.stderr}`);
+    assert.match(result.stderr, message);
+  }
+  fs.writeFileSync(box.file('old.png'), 'old');
+  const failing = await box.tool(daemon, ['shot', '-o', 'old.png', '--region', '9999,9999,1,1']);
+  assert.equal(failing.status, 2);
+  assert.equal(fs.readFileSync(box.file('old.png'), 'utf8'), 'old', 'a failing shot leaves the old file');
+  // script(1) gives the tool a terminal.
+  const terminal = await box.run('script', ['-qec', `${programs.boxscreen} shot`, '/dev/null'], { env: daemon.env });
+  assert.equal(terminal.status, 2);
+  assert.match(terminal.stdout.toString(), /terminal/);
+});
+
+boxTest('shot: every option reaches the daemon', async (box) => {
+  const { daemon, env } = await box.startScreen();
+  const { window } = await box.paint(env, 'window', 100, 50, 200, 100, '00ff00');
+  const size = async (...args) => {
+    const shot = readPng((await box.tool(daemon, ['shot', ...args])).stdout);
+    return [shot.width, shot.height];
+  };
+  assert.deepEqual(await size('--scale', '0.5'), [640, 400]);
+  assert.deepEqual(await size('-m', '320'), [320, 200]);
+  assert.deepEqual(await size('--region', '1,2,33,44'), [33, 44]);
+  assert.deepEqual(await size(`--window=${window}`), [200, 100]);
+  assert.deepEqual(await size('-c', '--annotate', 'grid', '--wait', 'stable', '--quiet-ms', '50', '--timeout-ms', '3000'), [1280, 800]);
+  const start = performance.now();
+  const none = await box.tool(daemon, ['shot', '-o', 'x.png', '--wait', 'change', '--timeout-ms', '300']);
+  assert.equal(none.status, 3, none.stderr);
+  assert(performance.now() - start < 5000);
+  await box.paint(env, 'blink', 0, 0, 20, 20, 20);
+  const blinking = await box.tool(daemon, ['shot', '-o', 'y.png', '--wait', 'stable', '--timeout-ms', '300']);
+  assert.equal(blinking.status, 0);
+  assert.match(blinking.stderr, /time-out/);
+});
+
+boxTest('exit statuses for what the daemon answers', async (box) => {
+  const codes = { bad_request: [400, 2], not_found: [404, 1], locked: [423, 4], screen_unavailable: [503, 5], timeout: [504, 3],
+    internal: [500, 1], conflict: [409, 1], too_many: [429, 1] };
+  for (const [error, [http, exit]] of Object.entries(codes)) {
+    const server = await standIn(box, (socket) => socket.end(answer(http, JSON.stringify({ error, message: `about ${error}` }))));
+    for (const args of [['windows'], ['shot', '-o', 'x.png'], ['clipboard', 'get'], ['events']]) {
+      const result = await box.run(programs.boxscreen, args, { env: server.env });
+      assert.equal(result.status, exit, `${error}, ${args}`);
+      assert.equal(result.stderr, `boxscreen: about ${error}\n`);
+      assert.equal(result.stdout.length, 0);
+    }
+    const json = await box.run(programs.boxscreen, ['windows', '--json'], { env: server.env });
+    assert.equal(JSON.parse(json.stdout).error, error);
+    server.close();
+  }
+  assert(!fs.existsSync(box.file('x.png')));
+  const nobody = await box.run(programs.boxscreen, ['status'], { env: { BOXSCREEN_SOCKET: box.file('nobody') } });
+  assert.equal(nobody.status, 5);
+  assert.match(nobody.stderr, /nobody/);
+  const longPath = await box.run(programs.boxscreen, ['--socket', `/${'x'.repeat(300)}`, 'status']);
+  assert.equal(longPath.status, 5);
+  const waiting = await box.startDaemon({ display: ':29999', waits: false });
+  assert.equal((await box.tool(waiting, ['status'])).status, 5);
+  assert.equal((await box.tool(waiting, ['shot', '-o', 'x.png'])).status, 5);
+});
+
+boxTest('daemons that misbehave end the tool with a clear word, never a crash', async (box) => {
+  const replies = {
+    nothing: '', garbage: '\x00\xffhello\r\n\r\n', 'half a header': 'HTTP/1.1 200 OK\r\nContent-Le',
+    'half a body': 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf', 'a wrong length': 'HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n',
+    'endless headers': `HTTP/1.1 200 OK\r\n${'A: b\r\n'.repeat(20000)}\r\n`, 'no JSON': answer(200, '<html>'),
+    'an error without JSON': answer(500, '<html>'), 'JSON of another shape': answer(200, '[1,2]'), 'half a chunk': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab',
+  };
+  for (const [what, bytes] of Object.entries(replies)) {
+    const server = await standIn(box, (socket) => socket.end(Buffer.from(bytes, 'latin1')));
+    for (const args of [['status'], ['windows'], ['doctor']]) {
+      const result = await box.run(programs.boxscreen, args, { env: server.env });
+      assert([1, 5].includes(result.status), `${what}, ${args}: ${result.status} ${result.stderr}`);
+      assert.equal(result.signal, null);
+      assert((result.stderr + result.stdout).length > 10, what);
+    }
+    server.close();
+  }
+  const odd = answer(200, JSON.stringify({ screen: 5, control: [], viewers: { a: 1 }, recording: 'x', uptime_s: 'y', windows: [1, null, {}], checks: [5] }));
+  const server = await standIn(box, (socket) => socket.end(odd));
+  for (const args of [['status'], ['windows'], ['doctor']]) {
+    assert.equal((await box.run(programs.boxscreen, args, { env: server.env })).signal, null, `${args}`);
+  }
+  server.close();
+});
+
+boxTest('answers in drops, in chunks, and large ones arrive whole', async (box) => {
+  const body = Buffer.alloc(40 << 20, 'picture ');
+  const large = await standIn(box, (socket) => {
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: ${body.length}\r\n\r\n`);
+    socket.end(body);
+  });
+  const result = await box.run(programs.boxscreen, ['shot', '-o', 'large.png'], { env: large.env });
+  assert.equal(result.status, 0, result.stderr);
+  assert(fs.readFileSync(box.file('large.png')).equals(body));
+  large.close();
+  const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n8;x=y\r\n, people\r\n0\r\nT: x\r\n\r\n';
+  const drops = await standIn(box, (socket) => {
+    let at = 0;
+    const drip = setInterval(() => {
+      if (at < chunked.length) socket.write(chunked.slice(at, at += 1));
+      else { clearInterval(drip); socket.end(); }
+    }, 1);
+  });
+  const dripped = await box.run(programs.boxscreen, ['clipboard', 'get'], { env: drops.env });
+  assert.equal(dripped.stdout.toString(), 'hello, people');
+  drops.close();
+});
+
+boxTest('wrong usage: 2, what is wrong, and the nearest right name', async (box) => {
+  const cases = [[[], /usage/], [['sht'], /"shot"/], [['clipboard'], /clipboard get/], [['clipbord', 'get'], /"clipboard get"/],
+    [['shot', '--formt', 'png'], /--format/], [['shot', '--format'], /wants a value/], [['shot', '--format', 'gif'], /png\|jpeg\|webp/],
+    [['shot', '--cursor=1'], /no value/], [['status', 'extra'], /extra/], [['status', '-z'], /-z/], [['zzzzzz'], /boxscreen help/],
+    [['help', 'sht'], /shot/], [['--nosuch'], /--nosuch/], [['shot', '--wait', 'forever'], /stable\|change/]];
+  for (const [args, message] of cases) {
+    const result = await box.run(programs.boxscreen, args, { env: { BOXSCREEN_SOCKET: box.file('nobody') } });
+    assert.equal(result.status, 2, args.join(' '));
+    assert.match(result.stderr, message, args.join(' '));
+    assert.equal(result.stdout.length, 0);
+  }
+});
+
+boxTest('help and version need no daemon and no socket', async (box) => {
+  const env = { BOXSCREEN_SOCKET: '' };
+  for (const args of [['--version'], ['--help'], ['help'], ['help', 'shot'], ['shot', '--help'], ['help', 'clipboard'], ['help', '--names'], ['status', '-h']]) {
+    const result = await box.run(programs.boxscreen, args, { env });
+    assert.deepEqual([result.status, result.stderr], [0, ''], args.join(' '));
+    assert(result.stdout.length > 10);
+  }
+  const full = await box.run('sh', ['-c', '"$0" help >/dev/full', programs.boxscreen]);
+  assert.equal(full.status, 1);
+});
+
+boxTest('events: follows, in JSON too, and goes on when the daemon comes back', async (box) => {
+  const { server, daemon } = await box.startScreen(small);
+  const follower = box.spawn(programs.boxscreen, ['events', '--json'], { env: daemon.env });
+  const shots = () => follower.output().split('\n').filter((line) => line.includes('"shot"')).map((line) => JSON.parse(line));
+  const cause = () => daemon.json('POST', '/v1/shots', { body: { path: box.file('x.png') } });
+  await waitFor('an event', async () => { await cause(); return shots().length > 0; });
+  assert(shots()[0].id && shots()[0].event === 'shot' && typeof shots()[0].data === 'object');
+  await daemon.stop('SIGKILL');
+  await waitFor('a word about it', () => /waiting for it/.test(follower.log()));
+  const count = shots().length;
+  const again = await box.startDaemon({ display: server.display, socket: daemon.socket });
+  await waitFor('events again', async () => {
+    await again.json('POST', '/v1/shots', { body: { path: box.file('x.png') } });
+    return shots().length > count;
+  });
+  const human = box.spawn(programs.boxscreen, ['events'], { env: daemon.env });
+  await waitFor('a line', async () => {
+    await again.json('POST', '/v1/shots', { body: { path: box.file('x.png') } });
+    return /^\d\d:\d\d:\d\d shot \{/m.test(human.output());
+  });
+});
+
+boxTest('doctor: all facts, and what is wrong without a daemon', async (box) => {
+  const { daemon } = await box.startScreen(small);
+  const good = await box.tool(daemon, ['doctor']);
+  assert.equal(good.status, 0, good.stdout.toString());
+  for (const what of ['socket', 'daemon', '/dev/shm', 'fonts', 'x264']) assert.match(good.stdout.toString(), new RegExp(what));
+  const json = JSON.parse((await box.tool(daemon, ['doctor', '--json'])).stdout);
+  assert(json.checks.length >= 7 && json.checks.every((check) => ['ok', 'warn', 'fail'].includes(check.state)));
+  fs.chmodSync(daemon.socket, 0o666);
+  assert.match((await box.tool(daemon, ['doctor'])).stdout.toString(), /warn +socket[^]*0660/);
+  const none = await box.run(programs.boxscreen, ['doctor', '--socket', box.file('nobody')]);
+  assert.equal(none.status, 5);
+  assert.match(none.stdout.toString(), /fail +daemon[^]*-> start it/);
+});
+
+boxTest('it starts in a few milliseconds and links neither X nor codecs', async (box, t) => {
+  const libraries = await box.ok('ldd', [programs.boxscreen]);
+  if (!isSanitized) assert.doesNotMatch(libraries, /libX|libxcb|libav|libwebsockets|libuv|libpng|libssl/);
+  const times = [];
+  for (let i = 0; i < 30; i++) {
+    const start = performance.now();
+    await box.ok(programs.boxscreen, ['--version']);
+    times.push(performance.now() - start);
+  }
+  const median = times.sort((a, b) => a - b)[15];
+  t.diagnostic(`--version, from node: ${median.toFixed(1)} ms`);
+  if (!isSanitized) assert(median < 50, `${median} ms`);
+});
