@@ -301,6 +301,8 @@ static bool has_mapped_window(
 
 static bool client_is_starting(struct xconn *conn, const XResClient *client, int64_t now_us)
 {
+	if (client->resource_base == 0)
+		return false; /* the server itself */
 	pid_t pid = client_pid(conn, client->resource_base);
 	if (pid <= 0 || pid == getpid())
 		return false;

@@ -38,6 +38,8 @@ struct xserver {
 	bool is_foreign;
 	int ready_fd;         /* -displayfd's pipe, -1 when closed */
 	int output_fd;        /* the server's stderr, -1 when closed */
+	char ready_text[16];  /* what has come through ready_fd */
+	size_t ready_len;
 	struct loop_io *ready_io, *output_io;
 	struct loop_signal *child_signal;
 	struct loop_timer *start_timer;
@@ -79,13 +81,20 @@ static void tell_ready(struct xserver *xserver)
 static void on_ready(void *arg, int events)
 {
 	struct xserver *xserver = arg;
-	char text[16] = "";
-	ssize_t len = read(xserver->ready_fd, text, sizeof(text) - 1);
+	char *text = xserver->ready_text;
+	size_t room = sizeof(xserver->ready_text) - 1 - xserver->ready_len;
+	ssize_t len = read(xserver->ready_fd, text + xserver->ready_len, room);
 	if (len < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
+	if (len <= 0) { /* it died first; SIGCHLD tells */
+		close_ready(xserver);
+		return;
+	}
+	xserver->ready_len += (size_t)len;
+	text[xserver->ready_len] = '\0';
+	if (strchr(text, '\n') == NULL && (size_t)len < room)
+		return; /* it writes the newline apart, and dies when it cannot */
 	close_ready(xserver);
-	if (len <= 0)
-		return; /* it died first; SIGCHLD tells */
 	xserver->options.number = (int)strtol(text, NULL, 10);
 	log_info("Xvfb is up on :%d (pid %d)", xserver->options.number, (int)xserver->pid);
 	tell_ready(xserver);
@@ -180,7 +189,7 @@ static void spawn(struct xserver *xserver)
 	xserver->pid = pid;
 	xserver->is_foreign = false;
 	xserver->started_us = clock_monotonic_us();
-	xserver->line_len = 0;
+	xserver->line_len = xserver->ready_len = 0;
 	xserver->ready_fd = ready[0];
 	xserver->output_fd = output[0];
 	ready[0] = output[0] = -1;
