@@ -39,6 +39,9 @@
 #include "base/list.h"
 #include "base/loop.h"
 
+/* Not each program uses all of it. */
+#pragma GCC diagnostic ignored "-Wunused-function"
+
 /* A wait that should be short is given up after this; generous, for sanitizers on a busy machine. */
 #define RIG_WAIT_MS 20000
 
@@ -55,6 +58,8 @@ struct rig {
 	atomic_int pending_count;
 	atomic_int gone_count;
 	atomic_int handled_count;
+	atomic_int connection_count;
+	atomic_int burst_count; /* streams that were written full */
 };
 
 /* A request that waits for something: a timer, another thread, or for ever. */
@@ -178,6 +183,7 @@ static void start_stream(struct rig *rig, struct http_request *request)
 		while (http_stream_write(request, block, burst))
 			;
 		free(block);
+		atomic_fetch_add(&rig->burst_count, 1);
 		if (http_request_query(request, "hold") != NULL)
 			return;
 		pending->ticks = 1;
@@ -302,6 +308,21 @@ static bool rig_wait(atomic_int *counter, int value)
 	return true;
 }
 
+static void rig_count(void *arg)
+{
+	struct rig *rig = arg;
+	atomic_store(&rig->connection_count, http_listener_connection_count(rig->unix_listener));
+}
+
+/* How many Unix connections the server has, asked on its own thread. */
+static int rig_connection_count(struct rig *rig)
+{
+	atomic_store(&rig->connection_count, -1);
+	loop_post(rig->loop, rig_count, rig);
+	assert_true(rig_wait(&rig->connection_count, 0));
+	return atomic_load(&rig->connection_count);
+}
+
 /* --- the client ------------------------------------------------------------------------------- */
 
 static int connect_unix(const struct rig *rig)
@@ -405,7 +426,8 @@ static void read_answer_to(int fd, struct answer *answer, bool is_head)
 	answer->body = NULL;
 	answer->head_len = answer->body_len = 0;
 	const char *end;
-	while ((end = memmem(answer->in.data, answer->in.len, "\r\n\r\n", 4)) == NULL) {
+	while (answer->in.len == 0 ||
+		(end = memmem(answer->in.data, answer->in.len, "\r\n\r\n", 4)) == NULL) {
 		if (!read_more(fd, &answer->in))
 			fail_msg("the connection ended before an answer");
 	}
