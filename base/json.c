@@ -32,7 +32,7 @@ static int depth_of(const char *data, size_t len)
 	return deepest;
 }
 
-json_t *json_parse_body(const char *data, size_t len, char *error, size_t error_size)
+json_t *json_parse_object_or_list(const char *data, size_t len, char *error, size_t error_size)
 {
 	if (len == 0)
 		return json_object();
@@ -47,7 +47,18 @@ json_t *json_parse_body(const char *data, size_t len, char *error, size_t error_
 			fault.text, fault.line, fault.column);
 		return NULL;
 	}
-	if (!json_is_object(value)) {
+	if (!json_is_object(value) && !json_is_array(value)) {
+		json_decref(value);
+		snprintf(error, error_size, "the body must be a JSON object or a list");
+		return NULL;
+	}
+	return value;
+}
+
+json_t *json_parse_body(const char *data, size_t len, char *error, size_t error_size)
+{
+	json_t *value = json_parse_object_or_list(data, len, error, error_size);
+	if (value != NULL && !json_is_object(value)) {
 		json_decref(value);
 		snprintf(error, error_size, "the body must be a JSON object");
 		return NULL;

@@ -30,6 +30,9 @@ struct json_reader {
  */
 json_t *json_parse_body(const char *data, size_t len, char *error, size_t error_size);
 
+/* The same for a body that may be a list too. */
+json_t *json_parse_object_or_list(const char *data, size_t len, char *error, size_t error_size);
+
 /* `where` is "" for the outermost object. An `object` that is no JSON object is a fault. */
 void json_reader_init(struct json_reader *reader, const json_t *object, const char *where);
 

@@ -240,6 +240,17 @@ void frame_request_expire(struct frame_requests *requests, uint64_t id)
 	}
 }
 
+void frame_request_drop(struct frame_requests *requests, uint64_t id)
+{
+	struct frame_request *request, *tmp;
+	list_for_each_safe(request, tmp, &requests->pending, link) {
+		if (request->id == id) {
+			request_free(request);
+			return;
+		}
+	}
+}
+
 void frame_requests_fail_all(struct frame_requests *requests, int error)
 {
 	struct frame_request *request, *tmp;

@@ -91,6 +91,9 @@ void frame_request_start(struct frame_requests *requests, struct loop *loop, uin
 /* Answers a waiting request now, as its time-out would; harmless when it is not there any more. */
 void frame_request_expire(struct frame_requests *requests, uint64_t id);
 
+/* Forgets a waiting request without an answer; harmless when it is not there any more. */
+void frame_request_drop(struct frame_requests *requests, uint64_t id);
+
 /* Answers all waiting requests with `error` (the screen has gone, or changed its size). */
 void frame_requests_fail_all(struct frame_requests *requests, int error);
 

@@ -14,7 +14,11 @@
 #include "display/frame.h"
 #include "display/frame_feed.h"
 #include "display/grabber.h"
+#include "display/hand.h"
+#include "display/injector.h"
+#include "display/input_gate.h"
 #include "display/resize.h"
+#include "display/typist.h"
 #include "display/xconn.h"
 #define LOG_MODULE "screen"
 #include "base/log.h"
@@ -34,6 +38,8 @@ struct screen {
 	uint64_t next_id;            /* main thread */
 	bool is_ending;              /* main thread: no more on_change */
 
+	struct input_gate gate;      /* atomic; changed on the main thread */
+
 	pthread_mutex_t lock;
 	struct screen_info info;     /* guarded by lock */
 
@@ -44,6 +50,8 @@ struct screen {
 	struct clipboard *clipboard;
 	struct frame_feed *feed;
 	struct frame_requests requests;
+	struct hand hand;            /* its conn is NULL while there is no screen */
+	struct act_runner *runner;
 	struct loop_timer *probe_timer;
 	uint64_t last_serial;
 };
@@ -60,6 +68,12 @@ struct job {
 			struct frame_reply reply;
 			frame_request_done done;
 		} frame;
+		struct {
+			struct action_list list;
+			struct act_options options;
+			struct act_report report;
+			act_done done;
+		} act;
 		struct {
 			struct window_list list;
 			screen_windows_done done;
@@ -117,10 +131,38 @@ static void on_resize(void *arg)
 	publish_info(arg);
 }
 
+static void create_hand(struct screen *screen)
+{
+	struct xconn *conn = screen->conn;
+	const struct typist_config config = TYPIST_CONFIG_DEFAULT;
+	screen->hand = (struct hand){.loop = screen->loop,
+		.conn = conn,
+		.gate = &screen->gate,
+		.requests = &screen->requests};
+	if (conn->has_xtest) {
+		screen->hand.injector = injector_create(conn);
+		screen->hand.typist =
+			typist_create(conn, screen->hand.injector, &screen->gate, &config);
+	}
+	if (screen->hand.typist == NULL)
+		log_warn("no input on %s: the X server lacks XTEST or XKEYBOARD", screen->display);
+	screen->runner = act_runner_create(&screen->hand);
+}
+
+static void destroy_hand(struct screen *screen)
+{
+	act_runner_destroy(screen->runner);
+	typist_destroy(screen->hand.typist);
+	injector_destroy(screen->hand.injector);
+	screen->runner = NULL;
+	screen->hand = (struct hand){0};
+}
+
 static void detach(struct screen *screen)
 {
 	if (screen->conn == NULL)
 		return;
+	destroy_hand(screen);
 	frame_requests_fail_all(&screen->requests, -ENOTCONN);
 	frame_feed_set_grabber(screen->feed, NULL);
 	struct frame *frame = grabber_frame(screen->grabber);
@@ -164,6 +206,7 @@ static bool attach(struct screen *screen)
 	screen->grabber = screen->requests.grabber = grabber;
 	screen->cursor = screen->requests.cursor = cursor_create(conn);
 	screen->clipboard = clipboard_create(conn);
+	create_hand(screen);
 	pthread_mutex_lock(&screen->lock);
 	screen->info.attach_count++;
 	pthread_mutex_unlock(&screen->lock);
@@ -199,6 +242,23 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
+/* On the display thread, after the gate has moved: nothing of the old holder stays down. */
+static void release_all(void *arg)
+{
+	struct screen *screen = arg;
+	if (screen->conn == NULL)
+		return;
+	act_runner_lock_out(screen->runner);
+	if (screen->hand.typist != NULL)
+		typist_release_all(screen->hand.typist);
+}
+
+static void on_gate_change(void *arg)
+{
+	struct screen *screen = arg;
+	loop_post(screen->loop, release_all, screen);
+}
+
 struct screen *screen_create(
 	struct loop *main_loop, const char *display, const struct screen_events *events)
 {
@@ -208,6 +268,7 @@ struct screen *screen_create(
 	screen->main_loop = main_loop;
 	screen->events = *events;
 	screen->loop = loop_create();
+	input_gate_init(&screen->gate, INPUT_SOURCE_AGENT, on_gate_change, screen);
 	pthread_mutex_init(&screen->lock, NULL);
 	if (pthread_create(&screen->thread, NULL, thread_main, screen) != 0)
 		abort(); /* no thread at start: the process can do nothing */
@@ -295,6 +356,66 @@ void screen_cancel_frame(struct screen *screen, uint64_t id)
 	struct job *job = job_create(screen, NULL);
 	job->id = id;
 	loop_post(screen->loop, cancel_run, job);
+}
+
+struct input_gate *screen_gate(struct screen *screen)
+{
+	return &screen->gate;
+}
+
+static void act_answer(void *arg)
+{
+	struct job *job = arg;
+	job->act.done(job->arg, &job->act.report);
+	free(job);
+}
+
+static void act_run_done(void *arg, struct act_report *report)
+{
+	struct job *job = arg;
+	job->act.report = *report;
+	loop_post(job->screen->main_loop, act_answer, job);
+}
+
+static void act_run(void *arg)
+{
+	struct job *job = arg;
+	if (job->screen->runner != NULL) {
+		act_runner_start(job->screen->runner, job->id, &job->act.list, &job->act.options,
+			act_run_done, job);
+		return;
+	}
+	struct act_report report = {.status = ACT_NO_SCREEN};
+	action_list_finish(&job->act.list);
+	act_run_done(job, &report);
+}
+
+uint64_t screen_act(struct screen *screen, struct action_list *list,
+	const struct act_options *options, act_done done, void *arg)
+{
+	struct job *job = job_create(screen, arg);
+	uint64_t id = job->id;
+	job->act.list = *list;
+	*list = (struct action_list){0};
+	job->act.options = *options;
+	job->act.done = done;
+	loop_post(screen->loop, act_run, job);
+	return id;
+}
+
+static void cancel_act_run(void *arg)
+{
+	struct job *job = arg;
+	if (job->screen->runner != NULL)
+		act_runner_cancel(job->screen->runner, job->id);
+	free(job);
+}
+
+void screen_cancel_act(struct screen *screen, uint64_t id)
+{
+	struct job *job = job_create(screen, NULL);
+	job->id = id;
+	loop_post(screen->loop, cancel_act_run, job);
 }
 
 static void windows_answer(void *arg)

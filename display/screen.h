@@ -13,10 +13,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "display/act_runner.h"
 #include "display/clipboard.h"
 #include "display/frame_request.h"
 #include "display/windows.h"
 
+struct input_gate;
 struct loop;
 struct screen;
 
@@ -50,6 +52,18 @@ uint64_t screen_request_frame(struct screen *screen, const struct frame_options 
 
 /* Ends the wait of a request early: `done` is called as if its time were over. */
 void screen_cancel_frame(struct screen *screen, uint64_t id);
+
+/*
+ * Who may act. Read it from any thread; change the holder with input_gate_give on the main thread
+ * only: everything held down is let go then, and batches of actions end with ACT_LOCKED.
+ */
+struct input_gate *screen_gate(struct screen *screen);
+
+/* Runs a batch of actions (act_runner.h). `list` is taken. Returns an id for screen_cancel_act. */
+uint64_t screen_act(struct screen *screen, struct action_list *list,
+	const struct act_options *options, act_done done, void *arg);
+/* Ends a batch; `done` is called with ACT_CANCELED unless it was done already. */
+void screen_cancel_act(struct screen *screen, uint64_t id);
 
 /* error 0 with the windows (borrowed, bottom of the stack first) or -ENOTCONN. */
 typedef void (*screen_windows_done)(void *arg, int error, const struct window_list *windows);

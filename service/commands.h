@@ -17,6 +17,7 @@ COMMAND(command_events);
 COMMAND(command_routes);
 COMMAND(command_shot);
 COMMAND(command_shot_save);
+COMMAND(command_act);
 COMMAND(command_windows);
 COMMAND(command_clipboard_get);
 COMMAND(command_screen_put);

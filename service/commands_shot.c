@@ -23,6 +23,7 @@
 #include "service/reply.h"
 #include "service/service.h"
 #include "service/shot_cache.h"
+#include "service/shot_json.h"
 #define LOG_MODULE "shot"
 #include "base/log.h"
 
@@ -347,51 +348,6 @@ void command_shot(struct service *service, struct http_request *request, const c
 	start(service, request, &options, NULL);
 }
 
-/* A JSON value as the text it would be in a query: numbers, flags and lists of numbers too. */
-static char *value_text(const json_t *value)
-{
-	if (json_is_string(value))
-		return xstrdup(json_string_value(value));
-	if (json_is_boolean(value))
-		return xstrdup(json_is_true(value) ? "1" : "0");
-	if (json_is_integer(value))
-		return xasprintf("%lld", (long long)json_integer_value(value));
-	if (json_is_real(value))
-		return xasprintf("%.17g", json_real_value(value));
-	if (!json_is_array(value) || json_array_size(value) > 4)
-		return NULL;
-	char *text = xstrdup("");
-	size_t i;
-	json_t *item;
-	json_array_foreach(value, i, item)
-	{
-		char *longer = json_is_integer(item)
-				       ? xasprintf("%s%s%lld", text, i > 0 ? "," : "",
-						 (long long)json_integer_value(item))
-				       : NULL;
-		free(text);
-		text = longer;
-		if (text == NULL)
-			return NULL;
-	}
-	return text;
-}
-
-static void read_option(struct json_reader *reader, struct shot_options *options, const char *name)
-{
-	const json_t *value = NULL;
-	char error[160];
-	if (!json_read_any(reader, name, &value))
-		return;
-	char *text = value_text(value);
-	const char *fault = text != NULL
-				    ? shot_option_set(options, name, text, error, sizeof(error))
-				    : "has a value of the wrong type";
-	if (fault != NULL)
-		json_reader_fail(reader, name, "%s", fault);
-	free(text);
-}
-
 /* The picture's format follows the file's ending when it is not named. */
 static bool format_from_path(const char *path, enum picture_format *out)
 {
@@ -419,8 +375,7 @@ void command_shot_save(struct service *service, struct http_request *request, co
 		json_reader_fail(&reader, "path", "must be an absolute path");
 	else
 		format_from_path(path, &options.format);
-	for (size_t i = 0; shot_option_names[i] != NULL; i++)
-		read_option(&reader, &options, shot_option_names[i]);
+	shot_options_read(&reader, &options);
 	if (json_reader_finish(&reader))
 		start(service, request, &options, path);
 	else

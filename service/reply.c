@@ -39,17 +39,27 @@ void reply_json(struct http_request *request, int status, json_t *value)
 	http_reply_take(request, status, "application/json", text, len);
 }
 
+json_t *reply_error_json(enum reply_code code, const char *message)
+{
+	/* It may quote what the caller sent, in whatever encoding. */
+	char *clean = utf8_sanitize(message, strlen(message));
+	json_t *object = json_pack("{s:s, s:s}", "error", codes[code].name, "message", clean);
+	free(clean);
+	return object;
+}
+
+int reply_status(enum reply_code code)
+{
+	return codes[code].status;
+}
+
 void reply_error(struct http_request *request, enum reply_code code, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
 	char *message = xvasprintf(format, args);
 	va_end(args);
-	/* It may quote what the caller sent, in whatever encoding. */
-	char *clean = utf8_sanitize(message, strlen(message));
-	reply_json(request, codes[code].status,
-		json_pack("{s:s, s:s}", "error", codes[code].name, "message", clean));
-	free(clean);
+	reply_json(request, codes[code].status, reply_error_json(code, message));
 	free(message);
 }
 

@@ -27,6 +27,10 @@ enum reply_code {
 void reply_error(struct http_request *request, enum reply_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* The same as a JSON object to add to, and its status, for errors that tell more. */
+json_t *reply_error_json(enum reply_code code, const char *message);
+int reply_status(enum reply_code code);
+
 /* Answers with a JSON value, which is taken (decref'ed). */
 void reply_json(struct http_request *request, int status, json_t *value);
 

@@ -20,6 +20,7 @@ static const struct route table[] = {
 	{"GET", "/v1/events", NULL, false, "state changes as Server-Sent Events", command_events},
 	{"GET", "/v1/shot", shot_option_names, false, "a picture of the screen", command_shot},
 	{"POST", "/v1/shots", NULL, true, "save a picture to a file", command_shot_save},
+	{"POST", "/v1/act", NULL, true, "run actions, wait for quiet, take a picture", command_act},
 	{"GET", "/v1/windows", NULL, false, "the windows, bottom first", command_windows},
 	{"GET", "/v1/clipboard", clipboard_query, false, "what is on the clipboard",
 		command_clipboard_get},

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "service/shot_json.h"
+
+#include <openssl/evp.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/json.h"
+#include "capture/shot.h"
+
+/* A JSON value as the text it would be in a query: numbers, flags and lists of numbers too. */
+static char *value_text(const json_t *value)
+{
+	if (json_is_string(value))
+		return xstrdup(json_string_value(value));
+	if (json_is_boolean(value))
+		return xstrdup(json_is_true(value) ? "1" : "0");
+	if (json_is_integer(value))
+		return xasprintf("%lld", (long long)json_integer_value(value));
+	if (json_is_real(value))
+		return xasprintf("%.17g", json_real_value(value));
+	if (!json_is_array(value) || json_array_size(value) > 4)
+		return NULL;
+	char *text = xstrdup("");
+	size_t i;
+	json_t *item;
+	json_array_foreach(value, i, item)
+	{
+		char *longer = json_is_integer(item)
+				       ? xasprintf("%s%s%lld", text, i > 0 ? "," : "",
+						 (long long)json_integer_value(item))
+				       : NULL;
+		free(text);
+		text = longer;
+		if (text == NULL)
+			return NULL;
+	}
+	return text;
+}
+
+static void read_option(struct json_reader *reader, struct shot_options *options, const char *name)
+{
+	const json_t *value = NULL;
+	char error[160];
+	if (!json_read_any(reader, name, &value))
+		return;
+	char *text = value_text(value);
+	const char *fault = text != NULL
+				    ? shot_option_set(options, name, text, error, sizeof(error))
+				    : "has a value of the wrong type";
+	if (fault != NULL)
+		json_reader_fail(reader, name, "%s", fault);
+	free(text);
+}
+
+void shot_options_read(struct json_reader *reader, struct shot_options *options)
+{
+	for (size_t i = 0; shot_option_names[i] != NULL; i++)
+		read_option(reader, options, shot_option_names[i]);
+}
+
+json_t *shot_picture_json(const struct shot_options *options, const struct shot_geometry *geometry,
+	const struct buffer *picture)
+{
+	char *base64 = xmalloc((picture->len + 2) / 3 * 4 + 1);
+	EVP_EncodeBlock((unsigned char *)base64, picture->data, (int)picture->len);
+	json_t *object = json_pack("{s:s, s:i, s:i, s:[ii], s:[ff], s:s}", "format",
+		picture_format_name(options->format), "width", geometry->width, "height",
+		geometry->height, "origin", geometry->origin_x, geometry->origin_y, "scale",
+		geometry->scale_x, geometry->scale_y, "base64", base64);
+	free(base64);
+	return object;
+}
