@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "display/injector.h"
+
+#include <X11/Xatom.h>
+#include <X11/Xlib.h>
+#include <X11/extensions/XTest.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "display/xconn.h"
+#define LOG_MODULE "injector"
+#include "base/log.h"
+
+#define HELD_MAX       256
+#define WHEEL_MAX      1000
+#define COORDINATE_MAX 32767 /* the protocol's INT16 */
+
+/* Bits of the property that outlives us. */
+#define LEFT_KEYS_DOWN  1u
+#define LEFT_REPEAT_OFF 2u
+
+struct held {
+	uint8_t source;
+	uint8_t code; /* keycode or button */
+	bool is_button;
+};
+
+/* All fields are owned by the display thread. */
+struct injector {
+	struct xconn *conn;
+	Atom held_atom;
+	unsigned marked;              /* what the property says now */
+	struct held held[HELD_MAX];   /* in the order of the presses */
+	int held_count;
+	uint8_t lifted[256];          /* by keycode: 1 a holder's, 2 a stranger's */
+	bool assisted[256];
+	bool is_repeat_off;           /* by us, and it was on before */
+};
+
+/*
+ * Set before the first press and kept while we live (an update for each press would wake every
+ * program that watches the root window); only the note about auto-repeat comes and goes.
+ */
+static void mark(struct injector *injector)
+{
+	unsigned want = LEFT_KEYS_DOWN | (injector->is_repeat_off ? LEFT_REPEAT_OFF : 0);
+	if (want == injector->marked || injector->conn->is_broken)
+		return;
+	injector->marked = want;
+	long value = (long)want;
+	XChangeProperty(injector->conn->dpy, injector->conn->root, injector->held_atom, XA_CARDINAL,
+		32, PropModeReplace, (unsigned char *)&value, 1);
+}
+
+static void fake_key(struct injector *injector, uint8_t keycode, bool is_down)
+{
+	if (!injector->conn->is_broken && keycode >= 8)
+		XTestFakeKeyEvent(injector->conn->dpy, keycode, is_down, CurrentTime);
+}
+
+static void fake_button(struct injector *injector, int button, bool is_down)
+{
+	if (!injector->conn->is_broken)
+		XTestFakeButtonEvent(
+			injector->conn->dpy, (unsigned)button, is_down, CurrentTime);
+}
+
+/* Everything that is down: only a predecessor that died can have left it, the property says. */
+static void release_leftovers(struct injector *injector, unsigned left)
+{
+	Display *dpy = injector->conn->dpy;
+	char keys[32];
+	XQueryKeymap(dpy, keys);
+	for (int code = 8; code < 256; code++) {
+		if (keys[code / 8] & 1 << (code % 8))
+			fake_key(injector, (uint8_t)code, false);
+	}
+	for (int button = 1; button <= INJECTOR_BUTTON_MAX; button++)
+		fake_button(injector, button, false);
+	if (left & LEFT_REPEAT_OFF)
+		XAutoRepeatOn(dpy);
+	XDeleteProperty(dpy, injector->conn->root, injector->held_atom);
+	XSync(dpy, False);
+	log_info("let go of keys and buttons that an earlier run had left down");
+}
+
+static void recover(struct injector *injector)
+{
+	Atom type;
+	int format;
+	unsigned long count, rest;
+	unsigned char *data = NULL;
+	int status = XGetWindowProperty(injector->conn->dpy, injector->conn->root,
+		injector->held_atom, 0, 1, False, XA_CARDINAL, &type, &format, &count, &rest, &data);
+	if (status == Success && type == XA_CARDINAL && format == 32 && count == 1) {
+		long value;
+		memcpy(&value, data, sizeof(value));
+		release_leftovers(injector, (unsigned)value);
+	}
+	if (data != NULL)
+		XFree(data);
+}
+
+struct injector *injector_create(struct xconn *conn)
+{
+	struct injector *injector = xcalloc(1, sizeof(*injector));
+	injector->conn = conn;
+	injector->held_atom = XInternAtom(conn->dpy, "_BOXSCREEN_HELD", False);
+	if (!conn->is_broken)
+		recover(injector);
+	return injector;
+}
+
+void injector_destroy(struct injector *injector)
+{
+	if (injector == NULL)
+		return;
+	injector_release_all(injector);
+	injector_allow_auto_repeat(injector, true);
+	if (!injector->conn->is_broken) {
+		XDeleteProperty(injector->conn->dpy, injector->conn->root, injector->held_atom);
+		XFlush(injector->conn->dpy);
+	}
+	free(injector);
+}
+
+static int find_held(const struct injector *injector, int source, uint8_t code, bool is_button)
+{
+	for (int i = 0; i < injector->held_count; i++) {
+		const struct held *held = &injector->held[i];
+		if (held->code == code && held->is_button == is_button &&
+			(source < 0 || held->source == source))
+			return i;
+	}
+	return -1;
+}
+
+static bool add_held(struct injector *injector, uint8_t source, uint8_t code, bool is_button)
+{
+	if (find_held(injector, source, code, is_button) >= 0 || injector->held_count == HELD_MAX)
+		return false;
+	injector->held[injector->held_count++] = (struct held){source, code, is_button};
+	mark(injector);
+	return true;
+}
+
+static void forget_held(struct injector *injector, int index)
+{
+	injector->held_count--;
+	memmove(&injector->held[index], &injector->held[index + 1],
+		(size_t)(injector->held_count - index) * sizeof(injector->held[0]));
+}
+
+/* Takes one record away and, when it was the last for its key or button, lets that up. */
+static void release_at(struct injector *injector, int index)
+{
+	struct held held = injector->held[index];
+	forget_held(injector, index);
+	if (find_held(injector, -1, held.code, held.is_button) >= 0)
+		return;
+	if (held.is_button)
+		fake_button(injector, held.code, false);
+	else if (injector->lifted[held.code] == 0)
+		fake_key(injector, held.code, false);
+	else
+		injector->lifted[held.code] = 0; /* up already, and to stay up */
+}
+
+void injector_key(struct injector *injector, uint8_t source, uint8_t keycode, bool is_down)
+{
+	if (keycode < 8)
+		return;
+	if (!is_down) {
+		int index = find_held(injector, source, keycode, false);
+		if (index >= 0)
+			release_at(injector, index);
+		return;
+	}
+	bool was_held = find_held(injector, -1, keycode, false) >= 0;
+	if (add_held(injector, source, keycode, false) && !was_held)
+		fake_key(injector, keycode, true);
+}
+
+void injector_repeat_key(struct injector *injector, uint8_t source, uint8_t keycode)
+{
+	if (find_held(injector, source, keycode, false) < 0 || injector->lifted[keycode] != 0)
+		return;
+	fake_key(injector, keycode, false);
+	fake_key(injector, keycode, true);
+}
+
+void injector_tap(struct injector *injector, uint8_t keycode)
+{
+	mark(injector);
+	fake_key(injector, keycode, true);
+	fake_key(injector, keycode, false);
+}
+
+void injector_button(struct injector *injector, uint8_t source, int button, bool is_down)
+{
+	if (button < 1 || button > INJECTOR_BUTTON_MAX)
+		return;
+	uint8_t code = (uint8_t)button;
+	if (!is_down) {
+		int index = find_held(injector, source, code, true);
+		if (index >= 0)
+			release_at(injector, index);
+		return;
+	}
+	bool was_held = find_held(injector, -1, code, true) >= 0;
+	if (add_held(injector, source, code, true) && !was_held)
+		fake_button(injector, button, true);
+}
+
+static int clamp(int value, int min, int max)
+{
+	return value < min ? min : value > max ? max : value;
+}
+
+void injector_move(struct injector *injector, int x_root, int y_root)
+{
+	if (!injector->conn->is_broken)
+		XTestFakeMotionEvent(injector->conn->dpy, injector->conn->screen,
+			clamp(x_root, 0, COORDINATE_MAX), clamp(y_root, 0, COORDINATE_MAX),
+			CurrentTime);
+}
+
+void injector_move_by(struct injector *injector, int dx, int dy)
+{
+	if (!injector->conn->is_broken)
+		XTestFakeRelativeMotionEvent(injector->conn->dpy,
+			clamp(dx, -COORDINATE_MAX, COORDINATE_MAX),
+			clamp(dy, -COORDINATE_MAX, COORDINATE_MAX), CurrentTime);
+}
+
+static void turn(struct injector *injector, int steps, int back_button)
+{
+	int button = steps > 0 ? back_button + 1 : back_button;
+	mark(injector);
+	for (int i = clamp(abs(clamp(steps, -WHEEL_MAX, WHEEL_MAX)), 0, WHEEL_MAX); i > 0; i--) {
+		fake_button(injector, button, true);
+		fake_button(injector, button, false);
+	}
+}
+
+void injector_wheel(struct injector *injector, int steps_x, int steps_y)
+{
+	turn(injector, steps_y, 4);
+	turn(injector, steps_x, 6);
+}
+
+void injector_lift(struct injector *injector, uint8_t keycode)
+{
+	if (injector->lifted[keycode] != 0)
+		return;
+	injector->lifted[keycode] = find_held(injector, -1, keycode, false) >= 0 ? 1 : 2;
+	fake_key(injector, keycode, false);
+}
+
+void injector_put_back(struct injector *injector, uint8_t keycode)
+{
+	if (injector->lifted[keycode] == 0)
+		return;
+	injector->lifted[keycode] = 0;
+	fake_key(injector, keycode, true);
+}
+
+void injector_force_up(struct injector *injector, uint8_t keycode)
+{
+	int index;
+	while ((index = find_held(injector, -1, keycode, false)) >= 0)
+		forget_held(injector, index);
+	injector->lifted[keycode] = 0;
+	fake_key(injector, keycode, false);
+}
+
+void injector_assist_key(struct injector *injector, uint8_t keycode, bool is_down)
+{
+	mark(injector);
+	injector->assisted[keycode] = is_down;
+	fake_key(injector, keycode, is_down);
+}
+
+static void release_assisted(struct injector *injector)
+{
+	for (int code = 0; code < 256; code++) {
+		if (injector->assisted[code])
+			injector_assist_key(injector, (uint8_t)code, false);
+		injector->lifted[code] = 0;
+	}
+}
+
+static void release_matching(struct injector *injector, int source)
+{
+	for (int i = injector->held_count - 1; i >= 0; i--) {
+		if (source < 0 || injector->held[i].source == source)
+			release_at(injector, i);
+	}
+}
+
+void injector_release_source(struct injector *injector, uint8_t source)
+{
+	release_matching(injector, source);
+}
+
+void injector_release_all(struct injector *injector)
+{
+	release_matching(injector, -1);
+	release_assisted(injector);
+}
+
+bool injector_source_holds_key(const struct injector *injector, uint8_t source, uint8_t keycode)
+{
+	return find_held(injector, source, keycode, false) >= 0;
+}
+
+bool injector_is_key_held(const struct injector *injector, uint8_t keycode)
+{
+	return find_held(injector, -1, keycode, false) >= 0;
+}
+
+bool injector_is_anything_held(const struct injector *injector)
+{
+	return injector->held_count > 0;
+}
+
+void injector_allow_auto_repeat(struct injector *injector, bool is_allowed)
+{
+	Display *dpy = injector->conn->dpy;
+	if (injector->conn->is_broken)
+		return;
+	if (is_allowed && injector->is_repeat_off) {
+		XAutoRepeatOn(dpy);
+		injector->is_repeat_off = false;
+		mark(injector);
+	} else if (!is_allowed && !injector->is_repeat_off) {
+		XKeyboardState state;
+		XGetKeyboardControl(dpy, &state);
+		if (state.global_auto_repeat != AutoRepeatModeOn)
+			return;
+		injector->is_repeat_off = true;
+		mark(injector);
+		XAutoRepeatOff(dpy);
+	}
+}
