@@ -135,7 +135,11 @@ export class Box {
     this.folder = fs.mkdtempSync(path.join(os.tmpdir(), 'boxtest.'));
     this.children = [];
     this.daemonCount = 0;
+    this.closers = [];
   }
+
+  /** Calls `closer` when the test is over, before the programs are ended. */
+  onClose(closer) { this.closers.push(closer); }
 
   file(name) { return path.join(this.folder, name); }
 
@@ -247,6 +251,7 @@ export class Box {
   /** Ends all, daemons first. Returns what was wrong with how they ended. */
   async close() {
     const faults = [];
+    for (const closer of this.closers.reverse()) await closer();
     for (const child of [...this.children].reverse()) {
       const wasRunning = !child.end;
       const end = await child.stop();
