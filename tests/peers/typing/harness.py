@@ -258,6 +258,7 @@ class Page(Target):
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *args: None  # the browser went while it was waiting
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         url = "http://127.0.0.1:%d/" % self.server.server_address[1]
         display.spawn(command(url, display.dir), stdout=subprocess.DEVNULL,
