@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "display/injector.h"
 
+#include <X11/XKBlib.h>
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
 #include <X11/extensions/XTest.h>
@@ -19,6 +20,7 @@
 /* Bits of the property that outlives us. */
 #define LEFT_KEYS_DOWN  1u
 #define LEFT_REPEAT_OFF 2u
+#define LEFT_LOCKS_SHIFT 8 /* above: the locks that were switched off for a moment */
 
 struct held {
 	uint8_t source;
@@ -36,15 +38,17 @@ struct injector {
 	uint8_t lifted[256];          /* by keycode: 1 a holder's, 2 a stranger's */
 	bool assisted[256];
 	bool is_repeat_off;           /* by us, and it was on before */
+	uint8_t unlocked;             /* locks that are to be set again */
 };
 
 /*
  * Set before the first press and kept while we live (an update for each press would wake every
- * program that watches the root window); only the note about auto-repeat comes and goes.
+ * program that watches the root window); only the notes about auto-repeat and locks come and go.
  */
 static void mark(struct injector *injector)
 {
-	unsigned want = LEFT_KEYS_DOWN | (injector->is_repeat_off ? LEFT_REPEAT_OFF : 0);
+	unsigned want = LEFT_KEYS_DOWN | (injector->is_repeat_off ? LEFT_REPEAT_OFF : 0) |
+			(unsigned)injector->unlocked << LEFT_LOCKS_SHIFT;
 	if (want == injector->marked || injector->conn->is_broken)
 		return;
 	injector->marked = want;
@@ -80,6 +84,9 @@ static void release_leftovers(struct injector *injector, unsigned left)
 		fake_button(injector, button, false);
 	if (left & LEFT_REPEAT_OFF)
 		XAutoRepeatOn(dpy);
+	unsigned locks = left >> LEFT_LOCKS_SHIFT & 0xff;
+	if (locks != 0 && injector->conn->has_xkb)
+		XkbLockModifiers(dpy, XkbUseCoreKbd, locks, locks);
 	XDeleteProperty(dpy, injector->conn->root, injector->held_atom);
 	XSync(dpy, False);
 	log_info("let go of keys and buttons that an earlier run had left down");
@@ -297,6 +304,25 @@ static void release_matching(struct injector *injector, int source)
 		if (source < 0 || injector->held[i].source == source)
 			release_at(injector, i);
 	}
+}
+
+void injector_unlock(struct injector *injector, uint8_t locks)
+{
+	if (injector->conn->is_broken || locks == 0)
+		return;
+	injector->unlocked |= locks;
+	mark(injector);
+	XkbLockModifiers(injector->conn->dpy, XkbUseCoreKbd, locks, 0);
+}
+
+void injector_lock_again(struct injector *injector)
+{
+	uint8_t locks = injector->unlocked;
+	if (injector->conn->is_broken || locks == 0)
+		return;
+	XkbLockModifiers(injector->conn->dpy, XkbUseCoreKbd, locks, locks);
+	injector->unlocked = 0;
+	mark(injector);
 }
 
 void injector_release_source(struct injector *injector, uint8_t source)

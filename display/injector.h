@@ -64,6 +64,10 @@ void injector_force_up(struct injector *injector, uint8_t keycode);
 /* Presses or releases a key of our own accord, held by no source, and remembers it for a crash. */
 void injector_assist_key(struct injector *injector, uint8_t keycode, bool is_down);
 
+/* Switches locks (LockMask …) off for a moment and on again; a crash between is made good. */
+void injector_unlock(struct injector *injector, uint8_t locks);
+void injector_lock_again(struct injector *injector);
+
 /* Lets go of everything the source holds, latest first; what others hold stays down. */
 void injector_release_source(struct injector *injector, uint8_t source);
 void injector_release_all(struct injector *injector);

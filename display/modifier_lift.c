@@ -57,8 +57,7 @@ bool modifier_lift_begin(struct modifier_lift *lift, struct xconn *conn,
 	if (state.held != 0 && lift->count == 0)
 		XkbLatchModifiers(conn->dpy, XkbUseCoreKbd, 0xff, 0);
 	lift->unlocked = state.locked & (uint8_t)~keymap_get_table(keymap)->num_mask;
-	if (lift->unlocked != 0)
-		XkbLockModifiers(conn->dpy, XkbUseCoreKbd, lift->unlocked, 0);
+	injector_unlock(injector, lift->unlocked);
 	return lift->count > 0 || lift->unlocked != 0 || state.held != 0;
 }
 
@@ -72,8 +71,7 @@ void modifier_lift_end(struct modifier_lift *lift, struct xconn *conn, struct in
 		injector_put_back(injector, lift->keycodes[i]);
 	if (lift->menu_mods != 0)
 		mask_menu_tap(injector, keymap);
-	if (lift->unlocked != 0)
-		XkbLockModifiers(conn->dpy, XkbUseCoreKbd, lift->unlocked, lift->unlocked);
+	injector_lock_again(injector);
 }
 
 void modifier_lift_free_key(

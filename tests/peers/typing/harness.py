@@ -327,7 +327,8 @@ def focus(display, title):
             display.run("xdotool", "windowfocus", window)
         time.sleep(0.1)
         return display.output("xdotool", "getwindowfocus").strip() != b"1"
-    assert wait_for(try_once, 20, 0.2), "no window " + title
+    # openbox works 60 ms on each map change, and the texts before made hundreds.
+    assert wait_for(try_once, 120, 0.2), "no window " + title
 
 
 # Corpora
