@@ -17,7 +17,8 @@ async function standIn(box, serve) {
     connection.once('data', () => serve(connection));
   });
   await new Promise((resolve) => server.listen(socket, resolve));
-  return { env: { BOXSCREEN_SOCKET: socket }, close: () => server.close() };
+  box.atEnd(() => server.close());
+  return { env: { BOXSCREEN_SOCKET: socket } };
 }
 
 const answer = (status, body, type = 'application/json') =>
@@ -116,7 +117,6 @@ boxTest('exit statuses for what the daemon answers', async (box) => {
     }
     const json = await box.run(programs.boxscreen, ['windows', '--json'], { env: server.env });
     assert.equal(JSON.parse(json.stdout).error, error);
-    server.close();
   }
   assert(!fs.existsSync(box.file('x.png')));
   const nobody = await box.run(programs.boxscreen, ['status'], { env: { BOXSCREEN_SOCKET: box.file('nobody') } });
@@ -144,14 +144,12 @@ boxTest('daemons that misbehave end the tool with a clear word, never a crash', 
       assert.equal(result.signal, null);
       assert((result.stderr + result.stdout).length > 10, what);
     }
-    server.close();
   }
   const odd = answer(200, JSON.stringify({ screen: 5, control: [], viewers: { a: 1 }, recording: 'x', uptime_s: 'y', windows: [1, null, {}], checks: [5] }));
   const server = await standIn(box, (socket) => socket.end(odd));
   for (const args of [['status'], ['windows'], ['doctor']]) {
     assert.equal((await box.run(programs.boxscreen, args, { env: server.env })).signal, null, `${args}`);
   }
-  server.close();
 });
 
 boxTest('answers in drops, in chunks, and large ones arrive whole', async (box) => {
@@ -163,7 +161,6 @@ boxTest('answers in drops, in chunks, and large ones arrive whole', async (box) 
   const result = await box.run(programs.boxscreen, ['shot', '-o', 'large.png'], { env: large.env });
   assert.equal(result.status, 0, result.stderr);
   assert(fs.readFileSync(box.file('large.png')).equals(body));
-  large.close();
   const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n8;x=y\r\n, people\r\n0\r\nT: x\r\n\r\n';
   const drops = await standIn(box, (socket) => {
     let at = 0;
@@ -174,7 +171,6 @@ boxTest('answers in drops, in chunks, and large ones arrive whole', async (box) 
   });
   const dripped = await box.run(programs.boxscreen, ['clipboard', 'get'], { env: drops.env });
   assert.equal(dripped.stdout.toString(), 'hello, people');
-  drops.close();
 });
 
 boxTest('wrong usage: 2, what is wrong, and the nearest right name', async (box) => {

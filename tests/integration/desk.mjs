@@ -96,7 +96,7 @@ export async function startBrowser(box, daemon) {
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${server.address().port}/`;
-  const browser = box.spawn('chromium', ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+  const browser = box.spawn('chromium', ['--no-sandbox', '--test-type', '--disable-gpu', '--disable-quic', '--no-first-run',
     '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage',
     '--no-default-browser-check', `--user-data-dir=${box.file('chromium')}`, '--window-position=0,0',
     '--window-size=1200,780', `--app=${url}`], { env: daemon.env, detached: true });

@@ -48,6 +48,16 @@ export function isAlive(pid) {
   }
 }
 
+/** Whether somebody accepts connections on the Unix socket. */
+export function canConnect(socketPath) {
+  return new Promise((resolve) => {
+    const socket = net.connect(socketPath);
+    const finish = (result) => { socket.destroy(); resolve(result); };
+    socket.on('connect', () => finish(true));
+    socket.on('error', () => finish(false));
+  });
+}
+
 /** A process that a test started: its output is kept, its end can be waited for. */
 class Child {
   constructor(name, process_) {
@@ -181,13 +191,19 @@ export class Box {
     return result.stdout.toString();
   }
 
-  /** An X server on a free display, or on `display`. */
+  /** An X server on a free display, or on `display` (then with the lock file that a server has). */
   async startXvfb({ width = 1280, height = 800, depth = 24, args = [], display } = {}) {
     const screen = ['-screen', '0', `${width}x${height}x${depth}`, '-noreset', '-nolisten', 'tcp'];
-    const where = display ? [display, '-displayfd', '3'] : ['-displayfd', '3'];
-    const server = this.spawn('Xvfb', [...where, ...screen, ...args], { fds: ['pipe'] });
-    const number = await firstLine(server, 3, 10000);
-    server.display = `:${number}`;
+    // -displayfd makes a server go without a lock, even where the display is named.
+    const where = display ? [display] : ['-displayfd', '3'];
+    const server = this.spawn('Xvfb', [...where, ...screen, ...args], { fds: display ? [] : ['pipe'] });
+    if (display) {
+      await waitFor(`the X server of ${display}`, () => {
+        assert(!server.end, `Xvfb ended: ${server.log()}`);
+        return canConnect(`/tmp/.X11-unix/X${display.slice(1)}`);
+      }, 10000);
+    }
+    server.display = display || `:${await firstLine(server, 3, 10000)}`;
     server.env = { DISPLAY: server.display };
     return server;
   }
@@ -199,7 +215,7 @@ export class Box {
   async startDaemon({ display, xvfb, args = [], env, waits = true, socket } = {}) {
     const number = this.daemonCount++;
     socket = socket || this.file(`control${number}.sock`);
-    const screen = xvfb ? ['--xvfb', xvfb] : display ? ['--display', display] : [];
+    const screen = [...(display ? ['--display', display] : []), ...(xvfb ? ['--xvfb', xvfb] : [])];
     const daemon = this.spawn(programs.boxscreend, [...screen, '--socket', socket,
       '--listen', '127.0.0.1:0', '--state-dir', this.file(`state${number}`), '--ready-fd', '3', ...args],
     { env, fds: ['pipe'], ChildClass: Daemon, name: `boxscreend ${number}` });
