@@ -7,14 +7,37 @@
 
 #include "base/alloc.h"
 
+/* The capacity to grow to for `needed` bytes: doubles, so that appending costs little overall. */
+static size_t grown_capacity(const struct buffer *buffer, size_t needed)
+{
+	size_t capacity = buffer->capacity > 0 ? buffer->capacity : 256;
+	while (capacity < needed)
+		capacity *= 2;
+	return capacity;
+}
+
 uint8_t *buffer_reserve(struct buffer *buffer, size_t extra)
 {
 	size_t needed = buffer->len + extra;
 	if (needed > buffer->capacity) {
-		size_t capacity = buffer->capacity > 0 ? buffer->capacity : 256;
-		while (capacity < needed)
-			capacity *= 2;
+		size_t capacity = grown_capacity(buffer, needed);
 		buffer->data = xrealloc(buffer->data, capacity);
+		buffer->capacity = capacity;
+	}
+	return buffer->data + buffer->len;
+}
+
+uint8_t *buffer_try_reserve(struct buffer *buffer, size_t extra)
+{
+	if (extra > SIZE_MAX / 2 - buffer->len)
+		return NULL;
+	size_t needed = buffer->len + extra;
+	if (needed > buffer->capacity || buffer->data == NULL) {
+		size_t capacity = grown_capacity(buffer, needed);
+		uint8_t *data = realloc(buffer->data, capacity);
+		if (data == NULL)
+			return NULL;
+		buffer->data = data;
 		buffer->capacity = capacity;
 	}
 	return buffer->data + buffer->len;
