@@ -39,6 +39,8 @@ bool picture_format_parse(const char *text, enum picture_format *out);
 const char *picture_format_name(enum picture_format format);
 const char *picture_format_mime(enum picture_format format);
 
+/* A picture of undefined pixels. NULL when memory is short (or a row is longer than an int). */
+struct picture *picture_create(int width, int height);
 /* Copies x,y,width,height (which must lie inside src). NULL when memory is short. */
 struct picture *picture_crop(const struct pixels *src, int x, int y, int width, int height);
 void picture_destroy(struct picture *picture);
