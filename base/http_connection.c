@@ -15,10 +15,10 @@
 #include "base/http_engine.h"
 
 #define READ_SIZE      16384
-#define BODY_READ_SIZE (256 * 1024)
+#define BODY_READ_SIZE ((size_t)256 * 1024)
 
 /* How long a peer may go on sending what nobody will read (a body that was refused). */
-#define LINGER_US (2 * 1000000)
+#define LINGER_US INT64_C(2000000)
 
 #define SEND_TIMEOUT_S 30
 

@@ -7,9 +7,9 @@
  * libuv's poll handles can neither tell a peer that has gone from one that has only finished
  * sending, nor watch for the first alone.
  *
- * Calls from outside (http_reply, http_stream_write, ...) never close a connection or call a handler:
- * they mark the connection and put it on server->deferred, which the next turn of the loop looks
- * at. So on_gone and handlers only ever run from the loop or from http_server_destroy.
+ * Calls from outside (http_reply, http_stream_write, ...) never close a connection or call a
+ * handler: they mark the connection and put it on server->deferred, which the next turn of the loop
+ * looks at. So on_gone and handlers only ever run from the loop or from http_server_destroy.
  */
 #ifndef BASE_HTTP_ENGINE_H
 #define BASE_HTTP_ENGINE_H
@@ -37,6 +37,7 @@ struct http_server {
 	struct loop_io *epoll_io;
 	struct loop_timer *timer;  /* the only one: deferred work and the nearest deadline */
 	int64_t timer_due_us;      /* HTTP_NEVER_US: not armed; 0: on the next turn */
+	int64_t nearest_due_us;    /* no deadline of a connection or listener is before this */
 	struct list listeners;
 	struct list deferred;      /* connections to run on the next turn */
 	struct list dead;          /* closed connections that an event at hand may still name */
@@ -120,7 +121,7 @@ struct http_request {
 bool http_watch_add(struct http_server *server, struct http_watch *watch, uint32_t events);
 void http_watch_set(struct http_server *server, struct http_watch *watch, uint32_t events);
 void http_watch_remove(struct http_server *server, struct http_watch *watch);
-/* Sees to it that the timer fires by then. */
+/* A connection or listener has a deadline then: sees to it that expiry is looked at by then. */
 void http_server_note_due(struct http_server *server, int64_t due_us);
 void http_server_defer(struct http_server *server, struct http_connection *connection);
 const char *http_server_date(struct http_server *server);

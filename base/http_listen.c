@@ -117,7 +117,7 @@ static void set_socket_options(const struct http_listener *listener, int fd)
 {
 	if (listener->is_unix) {
 		/* A screenshot in one write: the kernel doubles and caps this. */
-		int size = 1 << 20;
+		int size = 1 << 19;
 		setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
 		return;
 	}
@@ -181,8 +181,9 @@ static int add_listener(struct http_server *server, int fd, const struct http_li
 	list_init(&listener->connections);
 	list_init(&listener->idle);
 	if (!http_watch_add(server, &listener->watch, EPOLLIN)) {
+		int ret = -errno;
 		free(listener);
-		return -errno;
+		return ret;
 	}
 	list_append(&server->listeners, &listener->link);
 	*out = listener;

@@ -9,7 +9,7 @@
 #include "base/http_transport.h"
 
 /* So that a fast reader of something large does not keep the loop from everybody else. */
-#define FLUSH_MAX (1024 * 1024)
+#define FLUSH_MAX ((size_t)1024 * 1024)
 
 /* An empty byte buffer larger than this is given back. */
 #define KEEP_MAX 4096

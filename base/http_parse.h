@@ -13,7 +13,7 @@
  *     headers that come more than once the first is found;
  *   - the path is percent-decoded once. "%2F", empty segments ("//") and the segments "." and ".."
  *     (encoded or not) are faults, so a path means the same to whoever looks at it;
- *   - path and query must decode to UTF-8 without NUL. '+' stays '+' (RFC 3986; forms are not used);
+ *   - path and query must decode to UTF-8 without NUL. '+' stays '+' (RFC 3986; no forms here);
  *   - the target may be absolute ("http://host/path"); its host then replaces the Host header.
  */
 #ifndef BASE_HTTP_PARSE_H
@@ -81,7 +81,7 @@ const char *http_head_header(const struct http_head *head, const char *name);
 /* Whether a comma separated list such as that of Connection holds token; any letter case. */
 bool http_list_has(const char *list, const char *token);
 
-/* Decodes a body in chunks (RFC 9112, 7.1). Zero-initialise it. Extensions and trailers are dropped. */
+/* Decodes a body in chunks (RFC 9112, 7.1); drops extensions and trailers. Zero-initialise it. */
 struct http_chunked {
 	int state;
 	uint64_t left;    /* of the current chunk */
@@ -96,8 +96,8 @@ enum http_chunk {
 };
 
 /*
- * Reads on at data[0..len) and says in *used how many bytes are done with. Called again with what is
- * left until it wants more or has ended.
+ * Reads on at data[0..len) and says in *used how many bytes are done with. Called again with what
+ * is left until it wants more or has ended.
  */
 enum http_chunk http_chunked_feed(struct http_chunked *chunked, const char *data, size_t len,
 	size_t *used, size_t *piece_len, struct http_fault *fault);

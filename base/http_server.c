@@ -68,7 +68,7 @@ static void on_epoll(void *arg, int events)
 
 /* --- deadlines and deferred work -------------------------------------------------------------- */
 
-void http_server_note_due(struct http_server *server, int64_t due_us)
+static void arm(struct http_server *server, int64_t due_us)
 {
 	if (due_us >= server->timer_due_us)
 		return;
@@ -77,11 +77,19 @@ void http_server_note_due(struct http_server *server, int64_t due_us)
 	loop_timer_arm(server->timer, delay_us > 0 ? (delay_us + 999) / 1000 : 0);
 }
 
+void http_server_note_due(struct http_server *server, int64_t due_us)
+{
+	if (due_us >= server->nearest_due_us)
+		return;
+	server->nearest_due_us = due_us;
+	arm(server, due_us);
+}
+
 void http_server_defer(struct http_server *server, struct http_connection *connection)
 {
 	if (connection != NULL && list_is_empty(&connection->deferred_link))
 		list_append(&server->deferred, &connection->deferred_link);
-	http_server_note_due(server, 0);
+	arm(server, 0);
 }
 
 static void run_deferred(struct http_server *server)
@@ -102,10 +110,9 @@ static void run_deferred(struct http_server *server)
 	}
 }
 
-/* Ends what is over and returns when to look again. */
-static int64_t expire(struct http_server *server)
+/* Ends what is over and finds out when to look again. */
+static void expire(struct http_server *server, int64_t now_us)
 {
-	int64_t now_us = clock_monotonic_us();
 	int64_t next_us = HTTP_NEVER_US;
 	struct http_listener *listener;
 	list_for_each(listener, &server->listeners, link) {
@@ -122,7 +129,9 @@ static int64_t expire(struct http_server *server)
 				next_us = connection->due_us;
 		}
 	}
-	return next_us;
+	server->nearest_due_us = next_us == HTTP_NEVER_US
+					 ? next_us
+					 : (next_us / DUE_GRAIN_US + 1) * DUE_GRAIN_US;
 }
 
 static void on_timer(void *arg)
@@ -132,11 +141,13 @@ static void on_timer(void *arg)
 	server->is_dispatching = true;
 	run_deferred(server);
 	http_requests_run_orphans(server);
-	int64_t next_us = expire(server);
+	int64_t now_us = clock_monotonic_us();
+	if (server->nearest_due_us <= now_us)
+		expire(server, now_us);
 	server->is_dispatching = false;
 	free_dead(server);
-	if (next_us != HTTP_NEVER_US)
-		http_server_note_due(server, (next_us / DUE_GRAIN_US + 1) * DUE_GRAIN_US);
+	if (server->nearest_due_us != HTTP_NEVER_US)
+		arm(server, server->nearest_due_us);
 }
 
 const char *http_server_date(struct http_server *server)
@@ -172,6 +183,7 @@ struct http_server *http_server_create(struct loop *loop)
 	list_init(&server->dead);
 	list_init(&server->orphans);
 	server->timer_due_us = HTTP_NEVER_US;
+	server->nearest_due_us = HTTP_NEVER_US;
 	server->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (server->epoll_fd >= 0)

@@ -9,8 +9,8 @@
  * A request reaches the listener's handler once, with its whole body. The handler answers at once
  * or later; the request stays valid until it is answered AND the handler returned, or until
  * on_gone has returned, whichever comes first. The requests of one connection are handled one
- * after another. handler and on_gone are called from the loop or from http_server_destroy, never from
- * inside another call of this module.
+ * after another. handler and on_gone are called from the loop or from http_server_destroy, never
+ * from inside another call of this module.
  *
  * A peer that is not there any more is noticed at once while its answer is pending. Over TCP a peer
  * that has finished sending counts as gone then (a browser tab that was closed looks no
@@ -43,8 +43,8 @@ struct http_limits {
 /* Ignores SIGPIPE from here on, unless the process handles it. NULL when fds have run out. */
 struct http_server *http_server_create(struct loop *loop);
 /*
- * Closes all listeners and connections (on_gone is called for unanswered requests). Requests without
- * on_gone end too. Not from inside a handler or on_gone. Accepts NULL.
+ * Closes all listeners and connections (on_gone is called for unanswered requests). Requests
+ * without on_gone end too. Not from inside a handler or on_gone. Accepts NULL.
  */
 void http_server_destroy(struct http_server *server);
 
@@ -84,8 +84,8 @@ const char *http_request_peer(const struct http_request *request);
 
 /*
  * Sets what to call when the peer goes away before the answer was sent (or, for a stream, at any
- * time before http_stream_close). The request is invalid afterwards; answering it inside on_gone has
- * no effect. It is not called for a request that was answered. A request without on_gone stays
+ * time before http_stream_close). The request is invalid afterwards; answering it inside on_gone
+ * has no effect. It is not called for a request that was answered. A request without on_gone stays
  * valid until it is answered, peer or not.
  */
 void http_request_set_on_gone(
@@ -109,8 +109,8 @@ void http_reply_take(struct http_request *request, int status, const char *conte
 
 /*
  * Answers with an open-ended stream (Server-Sent Events). After http_stream_start, each
- * http_stream_write sends or queues bytes; it returns false when more than queue_max bytes would wait
- * to be sent or the peer has gone, in which case nothing was queued and the stream should be
+ * http_stream_write sends or queues bytes; it returns false when more than queue_max bytes would
+ * wait to be sent or the peer has gone, in which case nothing was queued and the stream should be
  * closed. http_stream_close ends it after what is queued has gone out; the request is invalid after
  * that call. For a HEAD request on_gone is called soon: there is nothing to stream.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * An event loop (libuv) that belongs to one thread. The main thread and the display thread each
- * own one; libwebsockets runs on the main one through loop_uv().
+ * own one.
  *
  * loop_post() may be called from any thread; everything else only from the loop's own thread (or
  * before it runs). Timers, watchers and signals may be destroyed inside their own callback. Nothing

@@ -42,7 +42,7 @@
 /* Not each program uses all of it. */
 #pragma GCC diagnostic ignored "-Wunused-function"
 
-/* A wait that should be short is given up after this; generous, for sanitizers on a busy machine. */
+/* A wait that should be short is given up after this; enough for sanitizers on a busy machine. */
 #define RIG_WAIT_MS 20000
 
 struct rig {
@@ -161,7 +161,8 @@ static void reply_big(struct http_request *request)
 {
 	size_t len = (size_t)rig_number(request, "len", 1000);
 	char *data = malloc(len + 1);
-	for (size_t i = 0; i < len; i++)
+	memset(data, 'x', len);
+	for (size_t i = 0; http_request_query(request, "pattern") != NULL && i < len; i++)
 		data[i] = (char)(i * 7 + i / 251);
 	if (http_request_query(request, "copy") == NULL) {
 		http_reply_take(request, 200, "application/octet-stream", data, len);
@@ -416,8 +417,8 @@ static const char *answer_header(const struct answer *answer, const char *name)
 }
 
 /*
- * Reads one answer, whose length its Content-Length tells; is_head: it has no body. `answer` may hold
- * what was read behind the answer before.
+ * Reads one answer, whose length its Content-Length tells; is_head: it has no body. `answer` may
+ * hold what was read behind the answer before.
  */
 static void read_answer_to(int fd, struct answer *answer, bool is_head)
 {

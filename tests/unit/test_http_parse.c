@@ -285,7 +285,7 @@ static void knows_how_connections_go_on(void **state)
 	}
 }
 
-/* Decodes text given `step` bytes at a time. Returns the length used, -1 for a fault, -2 for more. */
+/* Decodes text, `step` bytes at a time. Returns the length used, -1: a fault, -2: more wanted. */
 static long decode(const char *text, size_t step, struct buffer *body)
 {
 	struct http_chunked chunked = {0};
