@@ -35,7 +35,7 @@ static pid_t client_pid(struct xconn *conn, XID resource)
 	return pid;
 }
 
-static pid_t window_pid(struct xconn *conn, Window window)
+int windows_pid(struct xconn *conn, Window window)
 {
 	size_t count = 0;
 	pid_t pid = 0;
@@ -123,7 +123,7 @@ static bool read_window(struct xconn *conn, Window window, Window active, struct
 	info->class_name = xstrdup("");
 	info->instance = xstrdup("");
 	read_class(conn, window, info);
-	info->pid = window_pid(conn, window);
+	info->pid = windows_pid(conn, window);
 	info->desktop = read_desktop(conn, window);
 	info->is_active = window == active;
 	info->is_visible = attributes.map_state == IsViewable;

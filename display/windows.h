@@ -40,6 +40,9 @@ void window_list_finish(struct window_list *list);
    of the X focus; None when there is none. */
 Window windows_active(struct xconn *conn);
 
+/* The process that the window says it is of (_NET_WM_PID), else its client's; 0 when unknown. */
+int windows_pid(struct xconn *conn, Window window);
+
 /*
  * Where the window is on the root, without its border. Returns 0, -ENOENT when there is no such
  * window, -ENXIO when it is not on the screen (unmapped), -ENOTCONN.
