@@ -70,3 +70,47 @@ void frame_diff(const struct frame *before, const struct frame *after, pixman_re
 		add_run(out, run_x1, run_x2, y, y2);
 	}
 }
+
+/* The first and the last pixel of a row that differ, in out[0] and out[1]; false when none does. */
+static bool row_span(const uint32_t *a, const uint32_t *b, int count, int out[2])
+{
+	int first = 0, last = count - 1;
+	while (first < count && ((a[first] ^ b[first]) & 0x00ffffff) == 0)
+		first++;
+	if (first == count)
+		return false;
+	while (((a[last] ^ b[last]) & 0x00ffffff) == 0)
+		last--;
+	out[0] = first;
+	out[1] = last;
+	return true;
+}
+
+void frame_diff_extents(const struct frame *before, const struct frame *after,
+	const struct rect *area, struct rect *out)
+{
+	struct rect whole = {0, 0, after->width, after->height};
+	struct rect inside = rect_intersect(area, &whole);
+	int left = inside.width, right = -1, top = -1, bottom = -1, span[2];
+	for (int row = 0; row < inside.height; row++) {
+		const uint32_t *a = pixel_at(before, inside.x, inside.y + row);
+		const uint32_t *b = pixel_at(after, inside.x, inside.y + row);
+		/* Inside what is known to differ already nothing can widen the span. */
+		bool is_known = right >= 0 && !row_differs(a, b, left) &&
+				!row_differs(a + right + 1, b + right + 1, inside.width - right - 1);
+		if (is_known) {
+			if (row_differs(a + left, b + left, right - left + 1))
+				bottom = row;
+			continue;
+		}
+		if (!row_span(a, b, inside.width, span))
+			continue;
+		left = span[0] < left ? span[0] : left;
+		right = span[1] > right ? span[1] : right;
+		top = top < 0 ? row : top;
+		bottom = row;
+	}
+	*out = right < 0 ? (struct rect){0}
+			 : (struct rect){inside.x + left, inside.y + top, right - left + 1,
+				   bottom - top + 1};
+}

@@ -5,6 +5,8 @@
 
 #include <pixman.h>
 
+#include "display/rect.h"
+
 struct frame;
 
 /*
@@ -13,5 +15,12 @@ struct frame;
  */
 void frame_diff(const struct frame *before, const struct frame *after, pixman_region32_t *damage,
 	pixman_region32_t *out);
+
+/*
+ * The smallest rectangle that holds every pixel of `area` that differs; empty when none does. Both
+ * frames have the same size.
+ */
+void frame_diff_extents(const struct frame *before, const struct frame *after,
+	const struct rect *area, struct rect *out);
 
 #endif

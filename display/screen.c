@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +18,10 @@
 #include "display/hand.h"
 #include "display/injector.h"
 #include "display/input_gate.h"
+#include "display/live_source.h"
 #include "display/resize.h"
 #include "display/typist.h"
+#include "display/viewer_input.h"
 #include "display/xconn.h"
 #define LOG_MODULE "screen"
 #include "base/log.h"
@@ -28,6 +31,8 @@
  * that this costs nothing to speak of and a new server is found well within 100 ms.
  */
 #define PROBE_INTERVAL_MS 40
+/* Seconds of a fast mouse; only a server that has stopped lets so many events wait. */
+#define VIEWER_EVENTS_MAX 4096
 
 struct screen {
 	char *display;               /* immutable */
@@ -39,6 +44,7 @@ struct screen {
 	bool is_ending;              /* main thread: no more on_change */
 
 	struct input_gate gate;      /* atomic; changed on the main thread */
+	_Atomic int viewer_events;   /* that wait for the display thread */
 
 	pthread_mutex_t lock;
 	struct screen_info info;     /* guarded by lock */
@@ -52,6 +58,8 @@ struct screen {
 	struct frame_requests requests;
 	struct hand hand;            /* its conn is NULL while there is no screen */
 	struct act_runner *runner;
+	struct viewer_input *viewer_input;
+	struct live_source *live;
 	struct loop_timer *probe_timer;
 	uint64_t last_serial;
 };
@@ -90,6 +98,11 @@ struct job {
 			int max_width, max_height;
 			screen_resize_done done;
 		} resize;
+		struct {
+			struct live_watch *watch;
+			void (*done)(void *arg);
+		} live;
+		struct viewer_event viewer_event;
 	};
 };
 
@@ -147,10 +160,13 @@ static void create_hand(struct screen *screen)
 	if (screen->hand.typist == NULL)
 		log_warn("no input on %s: the X server lacks XTEST or XKEYBOARD", screen->display);
 	screen->runner = act_runner_create(&screen->hand);
+	screen->viewer_input = viewer_input_create(&screen->hand);
 }
 
 static void destroy_hand(struct screen *screen)
 {
+	viewer_input_destroy(screen->viewer_input);
+	screen->viewer_input = NULL;
 	act_runner_destroy(screen->runner);
 	typist_destroy(screen->hand.typist);
 	injector_destroy(screen->hand.injector);
@@ -165,6 +181,7 @@ static void detach(struct screen *screen)
 	destroy_hand(screen);
 	frame_requests_fail_all(&screen->requests, -ENOTCONN);
 	frame_feed_set_grabber(screen->feed, NULL);
+	live_source_set_screen(screen->live, NULL, NULL, NULL, NULL);
 	struct frame *frame = grabber_frame(screen->grabber);
 	if (frame != NULL)
 		screen->last_serial = frame->serial;
@@ -214,6 +231,7 @@ static bool attach(struct screen *screen)
 		grabber_height(grabber), grabber_depth(grabber),
 		grabber_uses_shm(grabber) ? "" : ", without shared memory",
 		conn->has_damage ? "" : ", without the DAMAGE extension");
+	live_source_set_screen(screen->live, conn, grabber, screen->cursor, screen->clipboard);
 	frame_feed_set_grabber(screen->feed, grabber);
 	publish_info(screen);
 	return true;
@@ -231,6 +249,7 @@ static void *thread_main(void *arg)
 	struct screen *screen = arg;
 	pthread_setname_np(pthread_self(), "display");
 	screen->feed = frame_feed_create(screen->loop);
+	screen->live = live_source_create(screen->loop, screen->feed);
 	frame_requests_init(&screen->requests, screen->feed);
 	screen->probe_timer = loop_timer_create(screen->loop, on_probe, screen);
 	on_probe(screen);
@@ -238,6 +257,7 @@ static void *thread_main(void *arg)
 	detach(screen);
 	loop_run_posts(screen->loop); /* calls that came meanwhile: answered "no screen" */
 	loop_timer_destroy(screen->probe_timer);
+	live_source_destroy(screen->live);
 	frame_feed_destroy(screen->feed);
 	return NULL;
 }
@@ -249,6 +269,7 @@ static void release_all(void *arg)
 	if (screen->conn == NULL)
 		return;
 	act_runner_lock_out(screen->runner);
+	viewer_input_forget(screen->viewer_input);
 	if (screen->hand.typist != NULL)
 		typist_release_all(screen->hand.typist);
 }
@@ -506,4 +527,66 @@ void screen_resize(
 	job->resize.height = height;
 	job->resize.done = done;
 	loop_post(screen->loop, resize_run, job);
+}
+
+static void watch_run(void *arg)
+{
+	struct job *job = arg;
+	live_source_add(job->screen->live, job->live.watch);
+	free(job);
+}
+
+void screen_watch_live(struct screen *screen, struct live_watch *watch)
+{
+	struct job *job = job_create(screen, NULL);
+	job->live.watch = watch;
+	loop_post(screen->loop, watch_run, job);
+}
+
+static void unwatch_answer(void *arg)
+{
+	struct job *job = arg;
+	job->live.done(job->arg);
+	free(job);
+}
+
+static void unwatch_run(void *arg)
+{
+	struct job *job = arg;
+	live_source_remove(job->screen->live, job->live.watch);
+	loop_post(job->screen->main_loop, unwatch_answer, job);
+}
+
+void screen_unwatch_live(
+	struct screen *screen, struct live_watch *watch, void (*done)(void *arg), void *arg)
+{
+	struct job *job = job_create(screen, arg);
+	job->live.watch = watch;
+	job->live.done = done;
+	loop_post(screen->loop, unwatch_run, job);
+}
+
+static void viewer_event_run(void *arg)
+{
+	struct job *job = arg;
+	atomic_fetch_sub(&job->screen->viewer_events, 1);
+	if (job->screen->viewer_input != NULL)
+		viewer_input_run(job->screen->viewer_input, &job->viewer_event);
+	else
+		free(job->viewer_event.text);
+	free(job);
+}
+
+bool screen_post_viewer_event(struct screen *screen, const struct viewer_event *event)
+{
+	if (atomic_load(&screen->viewer_events) >= VIEWER_EVENTS_MAX && event->kind != VIEWER_GONE) {
+		free(event->text);
+		return false;
+	}
+	atomic_fetch_add(&screen->viewer_events, 1);
+	struct job *job = xcalloc(1, sizeof(*job)); /* not job_create: any thread may call */
+	job->screen = screen;
+	job->viewer_event = *event;
+	loop_post(screen->loop, viewer_event_run, job);
+	return true;
 }

@@ -19,8 +19,10 @@
 #include "display/windows.h"
 
 struct input_gate;
+struct live_watch;
 struct loop;
 struct screen;
+struct viewer_event;
 
 struct screen_info {
 	bool is_ready;       /* attached, pictures can be had */
@@ -77,5 +79,21 @@ void screen_read_clipboard(struct screen *screen, enum clipboard_selection selec
 typedef void (*screen_resize_done)(void *arg, int error, int max_width, int max_height);
 void screen_resize(
 	struct screen *screen, int width, int height, screen_resize_done done, void *arg);
+
+/*
+ * Tells the watch (display/live_source.h) of everything that viewers see, on the display thread,
+ * until screen_unwatch_live has called done (on the main thread). Watches stay while the display
+ * is away.
+ */
+void screen_watch_live(struct screen *screen, struct live_watch *watch);
+void screen_unwatch_live(
+	struct screen *screen, struct live_watch *watch, void (*done)(void *arg), void *arg);
+
+/*
+ * Has a viewer's event (display/viewer_input.h) carried out, after all that were posted before. Any
+ * thread. *event is copied, its text taken. False when too many wait already (a server that does not
+ * answer): the event is dropped then, except VIEWER_GONE.
+ */
+bool screen_post_viewer_event(struct screen *screen, const struct viewer_event *event);
 
 #endif

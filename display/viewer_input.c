@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "display/viewer_input.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "display/hand.h"
+#include "display/injector.h"
+#include "display/selection_owner.h"
+#include "display/typist.h"
+#include "display/xconn.h"
+
+struct viewer_input {
+	const struct hand *hand;
+	struct selection_owner *selections; /* made when the first text comes */
+	unsigned buttons[INPUT_SOURCE_MAX + 1]; /* what each source holds */
+};
+
+struct viewer_input *viewer_input_create(const struct hand *hand)
+{
+	struct viewer_input *input = xcalloc(1, sizeof(*input));
+	input->hand = hand;
+	return input;
+}
+
+void viewer_input_destroy(struct viewer_input *input)
+{
+	if (input == NULL)
+		return;
+	selection_owner_destroy(input->selections);
+	free(input);
+}
+
+static void point(struct viewer_input *input, const struct viewer_event *event)
+{
+	struct injector *injector = input->hand->injector;
+	unsigned *held = &input->buttons[event->ticket.source];
+	unsigned changed = *held ^ event->buttons;
+	injector_move(injector, event->x, event->y);
+	for (int button = 1; button <= INJECTOR_BUTTON_MAX; button++) {
+		unsigned bit = 1u << (button - 1);
+		if ((changed & bit) != 0)
+			injector_button(injector, event->ticket.source, button,
+				(event->buttons & bit) != 0);
+	}
+	*held = event->buttons;
+}
+
+static void on_selections_owned(void *arg, bool is_owned)
+{
+	(void)arg;
+	(void)is_owned; /* somebody who took it in the same moment wins, as on any desktop */
+}
+
+static void set_clipboard(struct viewer_input *input, const struct viewer_event *event)
+{
+	if (input->selections == NULL)
+		input->selections = selection_owner_create(input->hand->conn);
+	selection_owner_take(
+		input->selections, event->text, event->text_len, on_selections_owned, input);
+}
+
+static void let_go(struct viewer_input *input, uint8_t source)
+{
+	input->buttons[source] = 0;
+	if (input->hand->typist != NULL)
+		typist_drop_source(input->hand->typist, source);
+	else if (input->hand->injector != NULL)
+		injector_release_source(input->hand->injector, source);
+}
+
+/* Events that need the gate and a server that takes input. */
+static void act(struct viewer_input *input, const struct viewer_event *event)
+{
+	const struct hand *hand = input->hand;
+	if (hand->typist == NULL || !input_gate_admits(hand->gate, event->ticket))
+		return;
+	switch (event->kind) {
+	case VIEWER_KEYSYM:
+		typist_keysym(hand->typist, event->ticket, event->is_down, event->key, NULL, NULL);
+		break;
+	case VIEWER_KEYCODE:
+		injector_key(hand->injector, event->ticket.source, (uint8_t)event->key,
+			event->is_down);
+		break;
+	case VIEWER_POINTER:
+		point(input, event);
+		break;
+	case VIEWER_CLIPBOARD:
+		set_clipboard(input, event);
+		break;
+	case VIEWER_LOCKS:
+	case VIEWER_GONE:
+		break;
+	}
+}
+
+void viewer_input_run(struct viewer_input *input, struct viewer_event *event)
+{
+	if (event->kind == VIEWER_GONE)
+		let_go(input, event->ticket.source);
+	else if (event->kind == VIEWER_LOCKS && input->hand->typist != NULL)
+		typist_pass_locks(input->hand->typist, event->ticket.source, event->is_down);
+	else
+		act(input, event);
+	free(event->text);
+}
+
+void viewer_input_forget(struct viewer_input *input)
+{
+	for (int i = 0; i <= INPUT_SOURCE_MAX; i++)
+		input->buttons[i] = 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What viewers do to the screen, as values that cross threads: keys, pointer, text for the
+ * clipboard. On the display thread every event passes the gate and then goes to the typist and the
+ * injector as the agent's do; what a source holds is known by its number and let go when it leaves.
+ */
+#ifndef DISPLAY_VIEWER_INPUT_H
+#define DISPLAY_VIEWER_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "display/input_gate.h"
+
+struct hand;
+struct viewer_input;
+
+enum viewer_event_kind {
+	VIEWER_KEYSYM,
+	VIEWER_KEYCODE,   /* an X keycode, for keys that have no keysym */
+	VIEWER_POINTER,
+	VIEWER_CLIPBOARD,
+	VIEWER_LOCKS,     /* whether its Caps and Num Lock reach the screen */
+	VIEWER_GONE,      /* let go of everything the source holds; passes the gate always */
+};
+
+struct viewer_event {
+	enum viewer_event_kind kind;
+	struct input_ticket ticket;
+	bool is_down;        /* KEYSYM, KEYCODE; LOCKS: passed on */
+	uint32_t key;        /* KEYSYM, KEYCODE */
+	int x, y;            /* POINTER: root coordinates */
+	unsigned buttons;    /* POINTER: bit n is button n + 1, 1 to 9; 4 to 7 are the wheel */
+	char *text;          /* CLIPBOARD: UTF-8, taken */
+	size_t text_len;
+};
+
+/* Display thread only. `hand` is the connection's and outlives it. */
+struct viewer_input *viewer_input_create(const struct hand *hand);
+void viewer_input_destroy(struct viewer_input *input); /* accepts NULL */
+
+/* Carries the event out; its text is taken. */
+void viewer_input_run(struct viewer_input *input, struct viewer_event *event);
+
+/* Everything that anybody held was let go: the holder has changed. */
+void viewer_input_forget(struct viewer_input *input);
+
+#endif
