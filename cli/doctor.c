@@ -181,6 +181,11 @@ static const char *advice_for_errno(int error)
 	}
 }
 
+static json_t *parse_reply(const struct http_answer *answer)
+{
+	return json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
+}
+
 /* Adds the daemon's own checks behind one that says whether it answers. */
 static bool check_daemon(const struct invocation *call, json_t *checks)
 {
@@ -192,11 +197,10 @@ static bool check_daemon(const struct invocation *call, json_t *checks)
 	if (ret < 0) {
 		add_check(checks, "daemon", "fail", advice_for_errno(ret),
 			"boxscreend does not answer: %s", strerror(-ret));
-	} else if (answer.status != 200 || (reply = json_loadb((const char *)answer.body.data,
-						    answer.body.len, 0, NULL)) == NULL) {
+	} else if (answer.status != 200 || !json_is_object(reply = parse_reply(&answer))) {
 		add_check(checks, "daemon", "fail",
 			"run daemon and tool of one version: see boxscreend --version",
-			"boxscreend answered with HTTP status %d", answer.status);
+			"boxscreend gave no list of checks (HTTP status %d)", answer.status);
 	} else {
 		add_check(checks, "daemon", "ok", "", "boxscreend answers");
 		json_array_extend(checks, json_object_get(reply, "checks"));

@@ -5,9 +5,9 @@
  *   xhelper window X Y W H RRGGBB           a plain window of one colour
  *   xhelper argb X Y W H AARRGGBB           the same on a 32-bit visual
  *   xhelper blink X Y W H MS                a window that changes its colour every MS milliseconds
- *   xhelper cursor SIZE HOT_X HOT_Y RRGGBB  gives the root window a solid square cursor
+ *   xhelper cursor SIZE HOT_X HOT_Y RRGGBB  gives the root window a solid square cursor, and stays
  *   xhelper warp X Y                        moves the pointer there
- * The ones that show a window print "window ID" once it is painted and stay until they are ended.
+ * The ones that show something print "window ID" once it is there and stay until they are ended.
  */
 #include <X11/Xlib.h>
 #include <X11/Xutil.h>
@@ -31,7 +31,7 @@ static unsigned next_random(unsigned *state)
 	return *state >> 8;
 }
 
-static unsigned long alloc_colour(Colormap colormap, unsigned rgb)
+static bool try_colour(Colormap colormap, unsigned rgb, unsigned long *pixel)
 {
 	XColor colour = {
 		.red = (unsigned short)((rgb >> 16 & 255) * 257),
@@ -39,8 +39,17 @@ static unsigned long alloc_colour(Colormap colormap, unsigned rgb)
 		.blue = (unsigned short)((rgb & 255) * 257),
 	};
 	if (!XAllocColor(dpy, colormap, &colour))
+		return false;
+	*pixel = colour.pixel;
+	return true;
+}
+
+static unsigned long alloc_colour(Colormap colormap, unsigned rgb)
+{
+	unsigned long pixel;
+	if (!try_colour(colormap, rgb, &pixel))
 		fail("no colour to be had");
-	return colour.pixel;
+	return pixel;
 }
 
 static Window make_window(int x, int y, int w, int h, XVisualInfo *visual, unsigned long pixel)
@@ -95,9 +104,25 @@ static XVisualInfo default_visual(void)
 }
 
 /* Colours that the pattern is made of where pixels are looked up in a colormap. */
-#define PALETTE_SIZE 200
+struct palette {
+	unsigned long pixels[200];
+	unsigned count;
+};
 
-static unsigned long pattern_pixel(int x, int y, unsigned *state, const unsigned long *palette)
+/* As many as the colormap still has room for. */
+static struct palette make_palette(unsigned *state)
+{
+	struct palette palette = {.count = 0};
+	Colormap colormap = DefaultColormap(dpy, DefaultScreen(dpy));
+	while (palette.count < sizeof(palette.pixels) / sizeof(palette.pixels[0]) &&
+		try_colour(colormap, next_random(state), &palette.pixels[palette.count]))
+		palette.count++;
+	if (palette.count < 8)
+		fail("no colours to be had");
+	return palette;
+}
+
+static unsigned long pattern_pixel(int x, int y, unsigned *state, const struct palette *palette)
 {
 	/* Flat areas, gradients and noise, in squares. */
 	unsigned kind = (unsigned)(x / 64 + y / 64) % 3;
@@ -105,7 +130,7 @@ static unsigned long pattern_pixel(int x, int y, unsigned *state, const unsigned
 			 : kind == 1 ? (unsigned)(x * 5 + y * 3)
 				     : next_random(state);
 	if (palette != NULL)
-		return palette[value % PALETTE_SIZE];
+		return palette->pixels[value % palette->count];
 	return value * 2654435761u;
 }
 
@@ -115,10 +140,8 @@ static void run_pattern(int argc, char **argv)
 	int screen = DefaultScreen(dpy);
 	int w = DisplayWidth(dpy, screen), h = DisplayHeight(dpy, screen);
 	XVisualInfo visual = default_visual();
-	unsigned long palette[PALETTE_SIZE];
 	bool has_palette = visual.depth <= 8;
-	for (int i = 0; has_palette && i < PALETTE_SIZE; i++)
-		palette[i] = alloc_colour(DefaultColormap(dpy, screen), next_random(&state));
+	struct palette palette = has_palette ? make_palette(&state) : (struct palette){.count = 0};
 	Window window = make_window(0, 0, w, h, &visual, 0);
 	XImage *image = XCreateImage(dpy, visual.visual, (unsigned)visual.depth, ZPixmap, 0, NULL,
 		(unsigned)w, (unsigned)h, 32, 0);
@@ -129,7 +152,7 @@ static void run_pattern(int argc, char **argv)
 	for (int y = 0; y < h; y++) {
 		for (int x = 0; x < w; x++)
 			XPutPixel(image, x, y,
-				pattern_pixel(x, y, &state, has_palette ? palette : NULL) & mask);
+				pattern_pixel(x, y, &state, has_palette ? &palette : NULL) & mask);
 	}
 	show(window);
 	XPutImage(dpy, window, XCreateGC(dpy, window, 0, NULL), image, 0, 0, 0, 0, (unsigned)w,
@@ -204,7 +227,8 @@ static void run_cursor(int argc, char **argv)
 	XDefineCursor(dpy, root,
 		XCreatePixmapCursor(dpy, shape, shape, &colour, &colour, (unsigned)atoi(argv[1]),
 			(unsigned)atoi(argv[2])));
-	XSync(dpy, False);
+	announce(root);
+	stay();
 }
 
 static void run_warp(int argc, char **argv)

@@ -17,7 +17,7 @@ async function standIn(box, serve) {
     connection.once('data', () => serve(connection));
   });
   await new Promise((resolve) => server.listen(socket, resolve));
-  box.atEnd(() => server.close());
+  box.onClose(() => server.close());
   return { env: { BOXSCREEN_SOCKET: socket } };
 }
 

@@ -43,10 +43,13 @@ boxTest('healthz, metrics and doctor', async (box) => {
 
 boxTest('paths and methods that are not there', async (box) => {
   const { daemon } = await box.startScreen(small);
-  for (const path of ['/', '/v1', '/v1/nosuch', '/v1/status/', '/V1/STATUS', '/v1/status/../status', '/v1//status', `/${'x'.repeat(2000)}`]) {
+  for (const path of ['/', '/v1', '/v1/nosuch', '/v1/status/', '/V1/STATUS', `/${'x'.repeat(2000)}`]) {
     const reply = await daemon.request('GET', path);
     assert.equal(reply.status, 404, path);
     assert.equal(reply.json().error, 'not_found');
+  }
+  for (const path of ['/v1/status/../status', '/v1//status', '/v1/./status']) {
+    assert([400, 404].includes((await daemon.request('GET', path)).status), path);
   }
   for (const [method, path] of [['POST', '/v1/status'], ['DELETE', '/v1/shot'], ['GET', '/v1/shots'], ['POST', '/v1/screen']]) {
     const reply = await daemon.request(method, path);
@@ -147,7 +150,7 @@ boxTest('bytes that are no good HTTP: an answer or a close, never silence, never
     const status = Number(reply.text.match(/^HTTP\/1\.[01] (\d+)/)?.[1]);
     // Being lenient is allowed where nothing can be mistaken: 200 for the harmless ones.
     assert(reply.isClosed || status, `${what}: ${reply.text.slice(0, 100)}`);
-    assert(!(status >= 500), `${what}: ${status}`);
+    assert(!(status >= 500) || status === 501 || status === 505, `${what}: ${status}`);
     assert.equal((await daemon.request('GET', '/v1/status')).status, 200, what);
   }
 });
