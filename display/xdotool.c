@@ -367,8 +367,8 @@ static void set_command_line(struct xdotool_run *run, const struct xdotool_reque
 	size_t count = request->arg_count;
 	static const char *const help = "help", *const version = "version";
 	if (count == 0) {
-		fail_request(run, "Usage: xdotool <cmd> <args>\n"
-				  "Run 'xdotool help' if you want a command list\n");
+		fail_request(run, "Usage: xdotool <cmd> <args>\n");
+		xdotool_print_commands(run);
 		return;
 	}
 	if (strcmp(words[0], "-h") == 0 || strcmp(words[0], "--help") == 0) {

@@ -43,7 +43,7 @@ char *xdotool_refuse(const struct xdotool_command *command)
 	return xstrdup("not here: it waits for a person at the screen");
 }
 
-void xdotool_do_help(struct xdotool_run *run)
+void xdotool_print_commands(struct xdotool_run *run)
 {
 	size_t count;
 	const struct xdotool_spec *specs = xdotool_specs(&count);
@@ -52,6 +52,11 @@ void xdotool_do_help(struct xdotool_run *run)
 		if (specs[i].check != xdotool_refuse)
 			xdotool_print(run, "  %s\n", specs[i].name);
 	}
+}
+
+void xdotool_do_help(struct xdotool_run *run)
+{
+	xdotool_print_commands(run);
 	xdotool_succeed(run);
 }
 

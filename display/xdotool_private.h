@@ -234,6 +234,7 @@ void xdotool_do_set_desktop_viewport(struct xdotool_run *run);
 char *xdotool_check_sleep(const struct xdotool_command *command);
 char *xdotool_refuse(const struct xdotool_command *command);
 void xdotool_do_sleep(struct xdotool_run *run);
+void xdotool_print_commands(struct xdotool_run *run);
 void xdotool_do_help(struct xdotool_run *run);
 void xdotool_do_version(struct xdotool_run *run);
 

@@ -37,8 +37,10 @@ struct xdo {
 static void on_done(void *arg, const struct xdotool_result *result)
 {
 	struct xdo *xdo = arg;
-	fwrite(result->out.data, 1, result->out.len, stdout);
-	fwrite(result->err.data, 1, result->err.len, stderr);
+	if (result->out.len > 0)
+		fwrite(result->out.data, 1, result->out.len, stdout);
+	if (result->err.len > 0)
+		fwrite(result->err.data, 1, result->err.len, stderr);
 	xdo->status = result->is_locked ? 123 : result->exit_status;
 	xdo->run = NULL;
 	loop_stop(xdo->loop);
