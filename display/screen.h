@@ -67,6 +67,42 @@ uint64_t screen_act(struct screen *screen, struct action_list *list,
 /* Ends a batch; `done` is called with ACT_CANCELED unless it was done already. */
 void screen_cancel_act(struct screen *screen, uint64_t id);
 
+/*
+ * Runs a chain or script of the xdotool language (xdotool.h). `request` and all it points to must
+ * stay until done. error: 0 with the result (borrowed); -ENOTCONN, -ECANCELED.
+ */
+struct xdotool_request;
+struct xdotool_result;
+typedef void (*screen_xdotool_done)(void *arg, int error, const struct xdotool_result *result);
+uint64_t screen_xdotool(struct screen *screen, const struct xdotool_request *request,
+	screen_xdotool_done done, void *arg);
+void screen_cancel_xdotool(struct screen *screen, uint64_t id);
+
+/* What can be done to a window from outside; errors as in window_ops.h, -EACCES when the agent does
+   not hold the screen. */
+enum screen_window_change_type {
+	SCREEN_WINDOW_ACTIVATE,
+	SCREEN_WINDOW_CLOSE, /* asks it to close; one that cannot be asked is destroyed */
+	SCREEN_WINDOW_MOVE,
+	SCREEN_WINDOW_RESIZE,
+};
+struct screen_window_change {
+	enum screen_window_change_type type;
+	int x, y;
+	int width, height;
+};
+typedef void (*screen_window_done)(void *arg, int error);
+void screen_change_window(struct screen *screen, unsigned long window,
+	const struct screen_window_change *change, screen_window_done done, void *arg);
+
+/*
+ * Puts data[0..len) (copied; UTF-8 text or a PNG) on a selection, owned by the daemon until another
+ * program copies. -EACCES as above, -EIO when the server refused.
+ */
+void screen_write_clipboard(struct screen *screen, enum clipboard_selection selection,
+	enum clipboard_content content, const char *data, size_t len, screen_window_done done,
+	void *arg);
+
 /* error 0 with the windows (borrowed, bottom of the stack first) or -ENOTCONN. */
 typedef void (*screen_windows_done)(void *arg, int error, const struct window_list *windows);
 void screen_list_windows(struct screen *screen, screen_windows_done done, void *arg);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/loop.h"
+#include "base/utf8.h"
 #include "display/xconn.h"
 #define LOG_MODULE "selection"
 #include "base/log.h"
@@ -360,9 +361,22 @@ static void put_targets(struct selection_owner *owner, Window requestor, Atom pr
 		list[count++] = owner->plain_utf8;
 		list[count++] = owner->plain;
 		list[count++] = owner->text;
+		list[count++] = XA_STRING;
 	}
 	XChangeProperty(owner->conn->dpy, requestor, property, XA_ATOM, 32, PropModeReplace,
 		(unsigned char *)list, count);
+}
+
+/* For programs that ask for STRING, which ICCCM defines as Latin-1. */
+static void narrow_to_latin1(const struct buffer *text, struct buffer *out)
+{
+	for (size_t at = 0; at < text->len;) {
+		uint32_t code_point = '?';
+		size_t used = utf8_decode((const char *)text->data + at, text->len - at, &code_point);
+		uint8_t byte = code_point <= 0xff ? (uint8_t)code_point : '?';
+		buffer_append(out, &byte, 1);
+		at += used > 0 ? used : 1;
+	}
 }
 
 enum served { REFUSED, SERVED_TARGETS, SERVED_DATA, SERVING_PIECES };
@@ -386,17 +400,26 @@ static enum served serve(struct selection_owner *owner, const XSelectionRequestE
 		return SERVED_TARGETS;
 	}
 	bool is_text = request->target == owner->utf8_string || request->target == owner->text ||
-		       request->target == owner->plain || request->target == owner->plain_utf8;
+		       request->target == owner->plain || request->target == owner->plain_utf8 ||
+		       request->target == XA_STRING;
 	if (is_png ? request->target != owner->png : !is_text)
 		return REFUSED;
 	Atom type = request->target == owner->text ? owner->utf8_string : request->target;
+	struct buffer latin1 = {0};
+	if (type == XA_STRING && !is_png) {
+		narrow_to_latin1(bytes, &latin1);
+		bytes = &latin1;
+	}
+	enum served outcome = SERVED_DATA;
 	if (bytes->len > PIECE_MAX) {
 		begin_transfer(owner, request, property, type, bytes);
-		return SERVING_PIECES;
+		outcome = SERVING_PIECES;
+	} else {
+		XChangeProperty(owner->conn->dpy, request->requestor, property, type, 8,
+			PropModeReplace, bytes->data, (int)bytes->len);
 	}
-	XChangeProperty(owner->conn->dpy, request->requestor, property, type, 8, PropModeReplace,
-		bytes->data, (int)bytes->len);
-	return SERVED_DATA;
+	buffer_finish(&latin1);
+	return outcome;
 }
 
 static void on_request(struct selection_owner *owner, const XSelectionRequestEvent *request)
@@ -448,6 +471,22 @@ static void on_event(void *arg, XEvent *event)
 	default:
 		break;
 	}
+}
+
+bool selection_owner_set(struct selection_owner *owner, bool is_primary, bool is_png,
+	const char *data, size_t len)
+{
+	struct selection *selection = &owner->selections[is_primary ? PRIMARY : CLIPBOARD];
+	if (owner->conn->is_broken)
+		return false;
+	forget_saved(selection);
+	buffer_append(&selection->saved.bytes, data, len);
+	selection->saved.is_png = is_png;
+	selection->has_saved = true;
+	XSetSelectionOwner(owner->conn->dpy, selection->name, owner->window, CurrentTime);
+	selection->is_owned =
+		XGetSelectionOwner(owner->conn->dpy, selection->name) == owner->window;
+	return selection->is_owned;
 }
 
 void selection_owner_watch(struct selection_owner *owner, Window window,

@@ -26,6 +26,13 @@ void selection_owner_take(struct selection_owner *owner, const char *text, size_
 	void (*ready)(void *arg, bool is_owned), void *arg);
 
 /*
+ * Owns CLIPBOARD (or PRIMARY) with data[0..len) (copied; UTF-8 text or a PNG picture) until another
+ * program takes it. False when the server did not make us the owner.
+ */
+bool selection_owner_set(struct selection_owner *owner, bool is_primary, bool is_png,
+	const char *data, size_t len);
+
+/*
  * From now on served(arg) is called, once, when the client that owns `window` has been given the
  * text; other clients (clipboard managers) are served without a word.
  */

@@ -77,14 +77,14 @@ void xconn_dispatch_pending(struct xconn *conn)
 	}
 }
 
-/* Replies read by other calls may have queued events, for which the fd never becomes readable. */
+/*
+ * Before the loop sleeps: calls that waited for replies have read events too, for which the fd never
+ * becomes readable, and so may writing (xcb reads whenever the socket has something). XPending
+ * flushes first and looks then, so that nothing slips in between.
+ */
 static void on_prepare(void *arg)
 {
-	struct xconn *conn = arg;
-	if (!conn->is_broken && XQLength(conn->dpy) > 0)
-		xconn_dispatch_pending(conn);
-	if (!conn->is_broken)
-		XFlush(conn->dpy);
+	xconn_dispatch_pending(arg);
 }
 
 static void on_readable(void *arg, int events)

@@ -18,8 +18,14 @@ COMMAND(command_routes);
 COMMAND(command_shot);
 COMMAND(command_shot_save);
 COMMAND(command_act);
+COMMAND(command_xdotool);
 COMMAND(command_windows);
+COMMAND(command_window_activate);
+COMMAND(command_window_close);
+COMMAND(command_window_move);
+COMMAND(command_window_resize);
 COMMAND(command_clipboard_get);
+COMMAND(command_clipboard_put);
 COMMAND(command_screen_put);
 
 #endif

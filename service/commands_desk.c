@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "display/screen.h"
+#include "display/window_ops.h"
 #include "service/call.h"
 #include "service/commands.h"
 #include "service/reply.h"
@@ -112,20 +113,30 @@ static void on_clipboard(void *arg, int error, const char *data, size_t len)
 	}
 }
 
+/* ?selection=primary; answers the request when it is something else. */
+static bool parse_selection(struct http_request *request, enum clipboard_selection *out)
+{
+	const char *name = http_request_query(request, "selection");
+	*out = CLIPBOARD_CLIPBOARD;
+	if (name == NULL || strcmp(name, "clipboard") == 0)
+		return true;
+	if (strcmp(name, "primary") == 0) {
+		*out = CLIPBOARD_PRIMARY;
+		return true;
+	}
+	reply_error(request, REPLY_BAD_REQUEST, "selection must be clipboard or primary");
+	return false;
+}
+
 void command_clipboard_get(
 	struct service *service, struct http_request *request, const char *segment)
 {
-	const char *selection_name = http_request_query(request, "selection");
 	const char *type = http_request_query(request, "type");
 	const char *accept = http_request_header(request, "accept");
-	enum clipboard_selection selection = CLIPBOARD_CLIPBOARD;
+	enum clipboard_selection selection;
 	enum clipboard_content content = CLIPBOARD_TEXT;
-	if (selection_name != NULL && strcmp(selection_name, "primary") == 0) {
-		selection = CLIPBOARD_PRIMARY;
-	} else if (selection_name != NULL && strcmp(selection_name, "clipboard") != 0) {
-		reply_error(request, REPLY_BAD_REQUEST, "selection must be clipboard or primary");
+	if (!parse_selection(request, &selection))
 		return;
-	}
 	if (type == NULL && accept != NULL && strncmp(accept, "image/png", 9) == 0)
 		type = "image/png";
 	if (type != NULL && strcmp(type, "image/png") == 0) {
@@ -189,4 +200,143 @@ void command_screen_put(struct service *service, struct http_request *request, c
 	job->width = width;
 	job->height = height;
 	screen_resize(service->screen, width, height, on_resized, job);
+}
+
+/* The sentence for a window call or a clipboard write that failed. */
+static void answer_change_error(struct http_request *request, int error, const char *what)
+{
+	if (error == -EACCES)
+		reply_error(request, REPLY_LOCKED,
+			"a person holds the screen; wait for the event control.unlocked");
+	else if (error == -ENOENT)
+		reply_error(request, REPLY_NOT_FOUND,
+			"there is no such window; GET /v1/windows lists them");
+	else
+		reply_error(request, REPLY_CONFLICT, "%s: %s", what, window_error(error));
+}
+
+static void on_window_changed(void *arg, int error)
+{
+	struct http_request *request = job_end(arg, error);
+	if (request == NULL)
+		return;
+	if (error == 0)
+		reply_json(request, 200, json_pack("{s:b}", "ok", 1));
+	else
+		answer_change_error(request, error, "the window");
+}
+
+static bool parse_window(struct http_request *request, const char *text, unsigned long *out)
+{
+	char *end;
+	errno = 0;
+	*out = strtoul(text, &end, 0);
+	if (end != text && *end == '\0' && errno == 0 && text[0] != '-' && *out != 0 &&
+		*out <= UINT32_MAX)
+		return true;
+	reply_error(request, REPLY_BAD_REQUEST,
+		"\"%.40s\" is no window id; GET /v1/windows lists them", text);
+	return false;
+}
+
+/* Reads the two members that a move or a resize needs; others take none. */
+static bool read_change(struct http_request *request, struct screen_window_change *change)
+{
+	char error[256];
+	size_t len;
+	const char *body = http_request_body(request, &len);
+	json_t *object = json_parse_body(body, len, error, sizeof(error));
+	if (object == NULL) {
+		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+		return false;
+	}
+	struct json_reader reader;
+	json_reader_init(&reader, object, "");
+	if (change->type == SCREEN_WINDOW_MOVE) {
+		if (!json_read_int(&reader, "x", -32768, 32767, &change->x))
+			json_reader_fail(&reader, "x", "is missing: the new place in pixels");
+		if (!json_read_int(&reader, "y", -32768, 32767, &change->y))
+			json_reader_fail(&reader, "y", "is missing: the new place in pixels");
+	} else if (change->type == SCREEN_WINDOW_RESIZE) {
+		if (!json_read_int(&reader, "width", 1, 32767, &change->width))
+			json_reader_fail(&reader, "width", "is missing: the new size in pixels");
+		if (!json_read_int(&reader, "height", 1, 32767, &change->height))
+			json_reader_fail(&reader, "height", "is missing: the new size in pixels");
+	}
+	bool is_good = json_reader_finish(&reader);
+	if (!is_good)
+		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	json_decref(object);
+	return is_good;
+}
+
+static void change_window(struct service *service, struct http_request *request,
+	const char *segment, enum screen_window_change_type type)
+{
+	struct screen_window_change change = {.type = type};
+	unsigned long window;
+	if (!parse_window(request, segment, &window) || !read_change(request, &change))
+		return;
+	struct desk_job *job = job_begin(service, request);
+	if (job != NULL)
+		screen_change_window(service->screen, window, &change, on_window_changed, job);
+}
+
+void command_window_activate(struct service *service, struct http_request *request, const char *segment)
+{
+	change_window(service, request, segment, SCREEN_WINDOW_ACTIVATE);
+}
+
+void command_window_close(struct service *service, struct http_request *request, const char *segment)
+{
+	change_window(service, request, segment, SCREEN_WINDOW_CLOSE);
+}
+
+void command_window_move(struct service *service, struct http_request *request, const char *segment)
+{
+	change_window(service, request, segment, SCREEN_WINDOW_MOVE);
+}
+
+void command_window_resize(struct service *service, struct http_request *request, const char *segment)
+{
+	change_window(service, request, segment, SCREEN_WINDOW_RESIZE);
+}
+
+static void on_clipboard_written(void *arg, int error)
+{
+	struct http_request *request = job_end(arg, error);
+	if (request == NULL)
+		return;
+	if (error == 0)
+		http_reply(request, 204, NULL, NULL, 0);
+	else
+		answer_change_error(request, error, "the clipboard");
+}
+
+void command_clipboard_put(struct service *service, struct http_request *request, const char *segment)
+{
+	static const unsigned char png_magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+	const char *type = http_request_header(request, "content-type");
+	enum clipboard_selection selection;
+	size_t len;
+	const char *body = http_request_body(request, &len);
+	bool is_png = type != NULL && strncmp(type, "image/png", 9) == 0;
+	if (!parse_selection(request, &selection))
+		return;
+	if (type != NULL && !is_png && strncmp(type, "text/plain", 10) != 0 &&
+		strncmp(type, "application/x-www-form-urlencoded", 33) != 0) {
+		reply_error(request, REPLY_BAD_REQUEST,
+			"Content-Type must be text/plain; charset=utf-8 or image/png");
+	} else if (is_png &&
+		   (len < sizeof(png_magic) || memcmp(body, png_magic, sizeof(png_magic)) != 0)) {
+		reply_error(request, REPLY_BAD_REQUEST, "the body is no PNG file");
+	} else if (!is_png && !utf8_is_valid(body, len)) {
+		reply_error(request, REPLY_BAD_REQUEST, "the text is not valid UTF-8");
+	} else {
+		struct desk_job *job = job_begin(service, request);
+		if (job != NULL)
+			screen_write_clipboard(service->screen, selection,
+				is_png ? CLIPBOARD_PNG : CLIPBOARD_TEXT, body, len,
+				on_clipboard_written, job);
+	}
 }

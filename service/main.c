@@ -49,7 +49,7 @@ struct daemon {
 };
 
 static const struct http_limits control_limits = {
-	.body_max = 4 << 20,
+	.body_max = 16 << 20,
 	.header_max = 16 << 10,
 	.request_timeout_s = 10,
 	.idle_timeout_s = 60,

@@ -14,6 +14,7 @@
 #include "service/service.h"
 
 static const char *const clipboard_query[] = {"selection", "type", NULL};
+static const char *const selection_query[] = {"selection", NULL};
 
 static const struct route table[] = {
 	{"GET", "/v1/status", NULL, false, "what the daemon and its screen are doing", command_status},
@@ -22,6 +23,14 @@ static const struct route table[] = {
 	{"POST", "/v1/shots", NULL, true, "save a picture to a file", command_shot_save},
 	{"POST", "/v1/act", NULL, true, "run actions, wait for quiet, take a picture", command_act},
 	{"GET", "/v1/windows", NULL, false, "the windows, bottom first", command_windows},
+	{"POST", "/v1/windows/{id}/activate", NULL, true, "give a window the focus",
+		command_window_activate},
+	{"POST", "/v1/windows/{id}/close", NULL, true, "close a window", command_window_close},
+	{"POST", "/v1/windows/{id}/move", NULL, true, "move a window", command_window_move},
+	{"POST", "/v1/windows/{id}/resize", NULL, true, "resize a window", command_window_resize},
+	{"POST", "/v1/xdotool", NULL, true, "run a chain of the xdotool language", command_xdotool},
+	{"PUT", "/v1/clipboard", selection_query, true, "put text or a PNG on the clipboard",
+		command_clipboard_put},
 	{"GET", "/v1/clipboard", clipboard_query, false, "what is on the clipboard",
 		command_clipboard_get},
 	{"PUT", "/v1/screen", NULL, true, "change the screen's size", command_screen_put},

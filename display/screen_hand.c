@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What can be done on the screen: each call is a job posted to the display thread and, where it has
+   an answer, back. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/loop.h"
+#include "display/act_runner.h"
+#include "display/input_gate.h"
+#include "display/screen_private.h"
+#include "display/selection_owner.h"
+#include "display/viewer_input.h"
+#include "display/window_ops.h"
+#include "display/xdotool.h"
+
+/* Seconds of a fast mouse; only a server that has stopped lets so many events wait. */
+#define VIEWER_EVENTS_MAX 4096
+
+/* One call from the main thread to the display thread and back. */
+struct hand_job {
+	struct list link;   /* xdotool: in screen->xdotool_runs while it runs */
+	struct screen *screen;
+	uint64_t id;
+	int error;
+	void *arg;
+	union {
+		struct {
+			struct action_list list;
+			struct act_options options;
+			struct act_report report;
+			act_done done;
+		} act;
+		struct {
+			const struct xdotool_request *request; /* the caller's, until done */
+			struct xdotool_run *run;
+			struct xdotool_result result;
+			screen_xdotool_done done;
+		} xdotool;
+		struct {
+			unsigned long window;
+			struct screen_window_change change;
+			screen_window_done done;
+		} window;
+		struct {
+			enum clipboard_selection selection;
+			enum clipboard_content content;
+			char *data;
+			size_t len;
+			screen_window_done done;
+		} clipboard;
+		struct viewer_event viewer_event;
+	};
+};
+
+static struct hand_job *hand_job_create(struct screen *screen, void *arg)
+{
+	struct hand_job *job = xcalloc(1, sizeof(*job));
+	list_init(&job->link);
+	job->screen = screen;
+	job->arg = arg;
+	job->id = ++screen->next_id;
+	return job;
+}
+
+static void act_answer(void *arg)
+{
+	struct hand_job *job = arg;
+	job->act.done(job->arg, &job->act.report);
+	free(job);
+}
+
+static void act_run_done(void *arg, struct act_report *report)
+{
+	struct hand_job *job = arg;
+	job->act.report = *report;
+	loop_post(job->screen->main_loop, act_answer, job);
+}
+
+static void act_run(void *arg)
+{
+	struct hand_job *job = arg;
+	if (job->screen->runner != NULL) {
+		act_runner_start(job->screen->runner, job->id, &job->act.list, &job->act.options,
+			act_run_done, job);
+		return;
+	}
+	struct act_report report = {.status = ACT_NO_SCREEN};
+	action_list_finish(&job->act.list);
+	act_run_done(job, &report);
+}
+
+uint64_t screen_act(struct screen *screen, struct action_list *list,
+	const struct act_options *options, act_done done, void *arg)
+{
+	struct hand_job *job = hand_job_create(screen, arg);
+	uint64_t id = job->id;
+	job->act.list = *list;
+	*list = (struct action_list){0};
+	job->act.options = *options;
+	job->act.done = done;
+	loop_post(screen->loop, act_run, job);
+	return id;
+}
+
+static void cancel_act_run(void *arg)
+{
+	struct hand_job *job = arg;
+	if (job->screen->runner != NULL)
+		act_runner_cancel(job->screen->runner, job->id);
+	free(job);
+}
+
+void screen_cancel_act(struct screen *screen, uint64_t id)
+{
+	struct hand_job *job = hand_job_create(screen, NULL);
+	job->id = id;
+	loop_post(screen->loop, cancel_act_run, job);
+}
+
+static void xdotool_answer(void *arg)
+{
+	struct hand_job *job = arg;
+	job->xdotool.done(job->arg, job->error, &job->xdotool.result);
+	buffer_finish(&job->xdotool.result.out);
+	buffer_finish(&job->xdotool.result.err);
+	free(job);
+}
+
+static void xdotool_run_done(void *arg, const struct xdotool_result *result)
+{
+	struct hand_job *job = arg;
+	list_remove(&job->link);
+	job->xdotool.run = NULL;
+	job->xdotool.result.exit_status = result->exit_status;
+	job->xdotool.result.is_locked = result->is_locked;
+	buffer_append(&job->xdotool.result.out, result->out.data, result->out.len);
+	buffer_append(&job->xdotool.result.err, result->err.data, result->err.len);
+	loop_post(job->screen->main_loop, xdotool_answer, job);
+}
+
+static void xdotool_run(void *arg)
+{
+	struct hand_job *job = arg;
+	struct screen *screen = job->screen;
+	if (screen->conn == NULL) {
+		job->error = -ENOTCONN;
+		loop_post(screen->main_loop, xdotool_answer, job);
+		return;
+	}
+	list_append(&screen->xdotool_runs, &job->link);
+	job->xdotool.run =
+		xdotool_start(&screen->hand, job->xdotool.request, xdotool_run_done, job);
+}
+
+uint64_t screen_xdotool(struct screen *screen, const struct xdotool_request *request,
+	screen_xdotool_done done, void *arg)
+{
+	struct hand_job *job = hand_job_create(screen, arg);
+	uint64_t id = job->id;
+	job->xdotool.request = request;
+	job->xdotool.done = done;
+	loop_post(screen->loop, xdotool_run, job);
+	return id;
+}
+
+/* Ends a run; its caller hears `error`. */
+static void end_run(struct hand_job *job, int error)
+{
+	list_remove(&job->link);
+	xdotool_cancel(job->xdotool.run);
+	job->error = error;
+	loop_post(job->screen->main_loop, xdotool_answer, job);
+}
+
+static void cancel_xdotool_run(void *arg)
+{
+	struct hand_job *request = arg, *job, *tmp;
+	list_for_each_safe(job, tmp, &request->screen->xdotool_runs, link) {
+		if (job->id == request->id)
+			end_run(job, -ECANCELED);
+	}
+	free(request);
+}
+
+void screen_cancel_xdotool(struct screen *screen, uint64_t id)
+{
+	struct hand_job *job = hand_job_create(screen, NULL);
+	job->id = id;
+	loop_post(screen->loop, cancel_xdotool_run, job);
+}
+
+void screen_end_runs(struct screen *screen)
+{
+	struct hand_job *job, *tmp;
+	list_for_each_safe(job, tmp, &screen->xdotool_runs, link)
+		end_run(job, -ENOTCONN);
+}
+
+void screen_lock_out_runs(struct screen *screen)
+{
+	struct hand_job *job, *tmp;
+	list_for_each_safe(job, tmp, &screen->xdotool_runs, link)
+		xdotool_holder_changed(job->xdotool.run);
+}
+
+static void window_answer(void *arg)
+{
+	struct hand_job *job = arg;
+	job->window.done(job->arg, job->error);
+	free(job);
+}
+
+static int change_window(
+	struct screen *screen, Window window, const struct screen_window_change *change)
+{
+	struct xconn *conn = screen->conn;
+	if (conn == NULL)
+		return -ENOTCONN;
+	if (input_gate_now(&screen->gate).source != INPUT_SOURCE_AGENT)
+		return -EACCES;
+	switch (change->type) {
+	case SCREEN_WINDOW_ACTIVATE:
+		return window_activate(conn, window);
+	case SCREEN_WINDOW_CLOSE: {
+		int ret = window_quit(conn, window);
+		return ret == -ENOTSUP ? window_close(conn, window) : ret;
+	}
+	case SCREEN_WINDOW_MOVE:
+		return window_move(conn, window, change->x, change->y);
+	case SCREEN_WINDOW_RESIZE:
+		return window_resize(conn, window, change->width, change->height);
+	}
+	return -EINVAL;
+}
+
+static void window_run(void *arg)
+{
+	struct hand_job *job = arg;
+	job->error = change_window(job->screen, job->window.window, &job->window.change);
+	loop_post(job->screen->main_loop, window_answer, job);
+}
+
+void screen_change_window(struct screen *screen, unsigned long window,
+	const struct screen_window_change *change, screen_window_done done, void *arg)
+{
+	struct hand_job *job = hand_job_create(screen, arg);
+	job->window.window = window;
+	job->window.change = *change;
+	job->window.done = done;
+	loop_post(screen->loop, window_run, job);
+}
+
+static void clipboard_answer(void *arg)
+{
+	struct hand_job *job = arg;
+	job->clipboard.done(job->arg, job->error);
+	free(job->clipboard.data);
+	free(job);
+}
+
+static void clipboard_run(void *arg)
+{
+	struct hand_job *job = arg;
+	struct screen *screen = job->screen;
+	if (screen->conn == NULL)
+		job->error = -ENOTCONN;
+	else if (input_gate_now(&screen->gate).source != INPUT_SOURCE_AGENT)
+		job->error = -EACCES;
+	else if (!selection_owner_set(screen->selections,
+			 job->clipboard.selection == CLIPBOARD_PRIMARY,
+			 job->clipboard.content == CLIPBOARD_PNG, job->clipboard.data,
+			 job->clipboard.len))
+		job->error = -EIO;
+	loop_post(screen->main_loop, clipboard_answer, job);
+}
+
+void screen_write_clipboard(struct screen *screen, enum clipboard_selection selection,
+	enum clipboard_content content, const char *data, size_t len, screen_window_done done,
+	void *arg)
+{
+	struct hand_job *job = hand_job_create(screen, arg);
+	job->clipboard.selection = selection;
+	job->clipboard.content = content;
+	job->clipboard.data = xmemdup(data, len);
+	job->clipboard.len = len;
+	job->clipboard.done = done;
+	loop_post(screen->loop, clipboard_run, job);
+}
+
+static void viewer_event_run(void *arg)
+{
+	struct hand_job *job = arg;
+	atomic_fetch_sub(&job->screen->viewer_events, 1);
+	if (job->screen->viewer_input != NULL)
+		viewer_input_run(job->screen->viewer_input, &job->viewer_event);
+	else
+		free(job->viewer_event.text);
+	free(job);
+}
+
+bool screen_post_viewer_event(struct screen *screen, const struct viewer_event *event)
+{
+	if (atomic_load(&screen->viewer_events) >= VIEWER_EVENTS_MAX && event->kind != VIEWER_GONE) {
+		free(event->text);
+		return false;
+	}
+	atomic_fetch_add(&screen->viewer_events, 1);
+	struct hand_job *job = xcalloc(1, sizeof(*job)); /* not job_create: any thread may call */
+	job->screen = screen;
+	job->viewer_event = *event;
+	loop_post(screen->loop, viewer_event_run, job);
+	return true;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The inside of display/screen.h, for its own files: screen.c (its life), screen_calls.c (what can be
+   asked of it) and screen_hand.c (what can be done on it). */
+#ifndef DISPLAY_SCREEN_PRIVATE_H
+#define DISPLAY_SCREEN_PRIVATE_H
+
+#include <pthread.h>
+
+#include "base/list.h"
+#include "display/frame_request.h"
+#include "display/hand.h"
+#include "display/input_gate.h"
+#include "display/screen.h"
+
+struct screen {
+	char *display;               /* immutable */
+	struct loop *main_loop;      /* immutable */
+	struct screen_events events; /* immutable; called on the main thread */
+	struct loop *loop;           /* the display thread's; immutable */
+	pthread_t thread;
+	uint64_t next_id;            /* main thread */
+	bool is_ending;              /* main thread: no more on_change */
+
+	struct input_gate gate;      /* atomic; changed on the main thread */
+	_Atomic int viewer_events;   /* that wait for the display thread */
+
+	pthread_mutex_t lock;
+	struct screen_info info;     /* guarded by lock */
+
+	/* the rest belongs to the display thread */
+	struct xconn *conn;
+	struct grabber *grabber;
+	struct cursor *cursor;
+	struct clipboard *clipboard;
+	struct frame_feed *feed;
+	struct frame_requests requests;
+	struct hand hand;            /* its conn is NULL while there is no screen */
+	struct act_runner *runner;
+	struct viewer_input *viewer_input;
+	struct selection_owner *selections; /* what PUT /v1/clipboard has put there */
+	struct live_source *live;
+	struct list xdotool_runs;    /* of struct hand_job */
+	struct loop_timer *probe_timer;
+	uint64_t last_serial;
+};
+
+/* screen_hand.c: ends what acts (display thread), before the connection closes or as the holder of
+   the screen changes. */
+void screen_end_runs(struct screen *screen);
+void screen_lock_out_runs(struct screen *screen);
+
+#endif
