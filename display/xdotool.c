@@ -99,6 +99,9 @@ void xdotool_succeed(struct xdotool_run *run)
 }
 
 static void add_error(struct xdotool_run *run, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+
+static void add_error(struct xdotool_run *run, const char *format, va_list args)
 {
 	char *text = xvasprintf(format, args);
 	const char *name = run->command != NULL ? run->command->spec->name : "xdotool";

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "display/drag_path.h"
 #include "display/hand.h"
 #include "display/injector.h"
 #include "display/window_ops.h"
@@ -13,6 +14,7 @@
 #include "display/xdotool_private.h"
 
 #define CLICK_DELAY_MS 100
+#define CLICKS_AT_ONCE 100 /* before the loop gets its turn */
 /*
  * A window manager gives a window the focus some time after it was clicked. xdotool's pause of 100 ms
  * behind each click hides that; here what follows waits until it has happened, as long at most.
@@ -21,21 +23,28 @@
 /* Sines of round angles come out a hair below whole numbers; xdotool cuts fractions off. */
 #define ROUNDING 1e-6
 
+/*
+ * With a button down a move is a drag, and a jump would start it in Chromium but never reach the
+ * target: it goes in steps, the last but one still within any target.
+ */
+#define DRAG_STEP_PX 10
+#define NEAR_END_PX  2.0
+
 struct pointer {
 	int x, y;
 	Window child;   /* of the root */
+	unsigned mask;  /* modifiers and buttons */
 };
 
 static bool read_pointer(struct xdotool_run *run, struct pointer *out)
 {
 	Window root;
 	int x, y;
-	unsigned mask;
 	*out = (struct pointer){0};
 	if (run->conn->is_broken)
 		return false;
 	return XQueryPointer(run->conn->dpy, run->conn->root, &root, &out->child, &out->x, &out->y,
-		       &x, &y, &mask) != 0;
+		       &x, &y, &out->mask) != 0;
 }
 
 /* Checks */
@@ -99,11 +108,41 @@ static void finish_move(struct xdotool_run *run)
 	xdotool_succeed(run);
 }
 
+static void drag_next(struct xdotool_run *run)
+{
+	double way_x = run->drag.to_x - run->drag.from_x, way_y = run->drag.to_y - run->drag.from_y;
+	double part = 1 - NEAR_END_PX / hypot(way_x, way_y);
+	int step = ++run->drag.step;
+	if (step <= run->drag.step_count)
+		part = part * step / run->drag.step_count;
+	else
+		part = 1;
+	injector_move(run->hand->injector, run->drag.from_x + (int)lround(way_x * part),
+		run->drag.from_y + (int)lround(way_y * part));
+	xdotool_after_ms(
+		run, DRAG_STEP_MS, step <= run->drag.step_count ? drag_next : finish_move);
+}
+
 static void move_to(struct xdotool_run *run, int x, int y)
 {
+	struct pointer pointer;
 	xdotool_lift_modifiers(run);
-	injector_move(run->hand->injector, x, y);
-	finish_move(run);
+	bool is_drag = read_pointer(run, &pointer) &&
+		       (pointer.mask & (Button1Mask | Button2Mask | Button3Mask)) != 0;
+	double distance = hypot(x - pointer.x, y - pointer.y);
+	if (!is_drag || distance < 2 * DRAG_STEP_PX) {
+		injector_move(run->hand->injector, x, y);
+		finish_move(run);
+		return;
+	}
+	int steps = (int)(distance / DRAG_STEP_PX);
+	run->drag.step_count = steps < DRAG_STEPS ? steps : DRAG_STEPS;
+	run->drag.step = 0;
+	run->drag.from_x = pointer.x;
+	run->drag.from_y = pointer.y;
+	run->drag.to_x = x;
+	run->drag.to_y = y;
+	drag_next(run);
 }
 
 static bool screen_area(struct xdotool_run *run, struct rect *out)
@@ -161,10 +200,11 @@ void xdotool_do_mousemove_relative(struct xdotool_run *run)
 	int dx = coordinate(run, 0), dy = coordinate(run, 1);
 	if (xdotool_has_option(run->command, XDOTOOL_POLAR))
 		from_polar(run, 0, 0, &dx, &dy);
-	xdotool_lift_modifiers(run);
-	if (dx != 0 || dy != 0)
-		injector_move_by(run->hand->injector, dx, dy);
-	finish_move(run);
+	struct pointer pointer;
+	if ((dx != 0 || dy != 0) && read_pointer(run, &pointer))
+		move_to(run, pointer.x + dx, pointer.y + dy);
+	else
+		finish_move(run);
 }
 
 /* Buttons */
@@ -248,19 +288,23 @@ static void finish_clicks(struct xdotool_run *run)
 static void click_next(struct xdotool_run *run)
 {
 	int button = button_of(run);
-	if (run->repeats_left-- <= 0) {
-		finish_clicks(run);
-		return;
-	}
-	xdotool_press_button(run, button, true);
-	xdotool_press_button(run, button, false);
 	/* A pause behind the last one only when it is asked for. */
 	bool has_delay = xdotool_has_option(run->command, XDOTOOL_DELAY);
 	long delay_ms = xdotool_option_number(run->command, XDOTOOL_DELAY, CLICK_DELAY_MS);
-	if (delay_ms > 0 && (run->repeats_left > 0 || has_delay))
-		xdotool_after_ms(run, delay_ms, click_next);
-	else
-		click_next(run);
+	for (int i = 0; run->repeats_left > 0; i++) {
+		if (i == CLICKS_AT_ONCE) {
+			xdotool_after_ms(run, 0, click_next);
+			return;
+		}
+		xdotool_press_button(run, button, true);
+		xdotool_press_button(run, button, false);
+		run->repeats_left--;
+		if (delay_ms > 0 && (run->repeats_left > 0 || has_delay)) {
+			xdotool_after_ms(run, delay_ms, click_next);
+			return;
+		}
+	}
+	finish_clicks(run);
 }
 
 void xdotool_do_click(struct xdotool_run *run)

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -92,7 +93,7 @@ bool xdotool_parse_number(const char *text, long *out)
 	char *end;
 	errno = 0;
 	long value = strtol(text, &end, 0);
-	if (end == text || *end != '\0' || errno != 0)
+	if (end == text || *end != '\0' || errno != 0 || value > UINT32_MAX || value < INT_MIN)
 		return false;
 	*out = value;
 	return true;
@@ -169,7 +170,7 @@ static bool add_given(struct parser *parser, struct xdotool_command *command,
 {
 	long number;
 	bool is_number = option->value == XDOTOOL_NUMBER || option->value == XDOTOOL_COUNT;
-	if (is_number && (!xdotool_parse_number(value, &number) ||
+	if (is_number && (!xdotool_parse_number(value, &number) || number > INT_MAX ||
 				 (option->value == XDOTOOL_COUNT && number < 0))) {
 		complain(parser, "%s: option '--%s' wants a number, not '%s'", command->spec->name,
 			option->name, value);

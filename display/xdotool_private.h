@@ -98,6 +98,9 @@ struct xdotool_run {
 	/* scratch of the command under way */
 	struct rect area;             /* the window's, before */
 	int wanted_x, wanted_y;       /* place or size */
+	struct {
+		int from_x, from_y, to_x, to_y, step, step_count;
+	} drag;
 	int repeats_left;
 	size_t word_index;
 	struct xdotool_stroke strokes[XDOTOOL_STROKES_MAX];

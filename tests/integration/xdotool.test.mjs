@@ -456,6 +456,8 @@ deskTest('click', async (desk) => {
   const double = await desk.xdo('click', '--repeat', '2', '1');
   await window.expect('+1 -1 +1 -1');
   assert(double.ms >= 100, `${double.ms} ms for a double click`);
+  await desk.ok('click', '--repeat', '250', '--delay', '0', '4');
+  await window.expect('+4 -4 '.repeat(250).trim());
   await desk.ok('click', '--repeat', '5', '--delay', '0', '5', 'click', '8');
   await window.expect('+5 -5 '.repeat(5) + '+8 -8');
   assert(window.events().every((event) => !event.isSynthetic));
@@ -485,6 +487,26 @@ deskTest('mousedown and mouseup', async (desk) => {
   await desk.ok('mousemove', '--window', window.id, '100', '100', 'mousedown', '1', 'mousemove_relative', '20', '0',
     'mouseup', '1', 'mouseup', '1');
   await window.expect('+1 -1');
+});
+
+deskTest('a move with a button down goes in steps', async (desk) => {
+  const window = await desk.xev('dragged', '600x400+100+100');
+  const motions = () => [...window.child.output().matchAll(/MotionNotify event.*\n.*root:\((\d+),(\d+)\)/g)]
+    .map((match) => [Number(match[1]), Number(match[2])]);
+  const [x, y] = await window.inside();
+  await desk.ok('mousemove', x + 100, y + 100);
+  await waitFor('the pointer', () => motions().length === 1);
+  await desk.ok('mousedown', '1', 'mousemove', x + 500, y + 300, 'mouseup', '1');
+  await waitFor('the release', () => window.text() === '+1 -1');
+  const places = motions().slice(1);
+  assert(places.length >= 12, `${places.length} moves`);
+  assert.deepEqual(places.at(-1), [x + 500, y + 300]);
+  for (let i = 1; i < places.length; i++)
+    assert(places[i][0] > places[i - 1][0] && places[i][1] > places[i - 1][1], 'straight on');
+  assert(Math.hypot(places.at(-2)[0] - x - 500, places.at(-2)[1] - y - 300) < 4, 'two moves at the target');
+  await desk.ok('mousemove', x + 100, y + 100, 'mousedown', '1', 'mousemove_relative', '5', '5', 'mouseup', '1');
+  await waitFor('the release', () => window.text() === '+1 -1 +1 -1');
+  assert.equal(motions().length, places.length + 3, 'small moves and moves without a button are one move');
 });
 
 bothTest('getmouselocation tells the window that is under the pointer', async (desk) => {

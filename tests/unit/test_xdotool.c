@@ -129,6 +129,8 @@ static void options_go_by_getopt_long_only(void **state)
 		"! mousemove: option '--s' is ambiguous; possibilities: '--screen' '--sync'");
 	expect("click --repeat", "! click: option '--repeat' requires an argument");
 	expect("click --repeat x 1", "! click: option '--repeat' wants a number, not 'x'");
+	expect("click --repeat 3000000000 1",
+		"! click: option '--repeat' wants a number, not '3000000000'");
 	expect("click --repeat -1 1", "! click: option '--repeat' wants a number, not '-1'");
 	expect("mousemove --sync=1 2 3", "! mousemove: option '--sync' doesn't allow an argument");
 	expect("getwindowfocus --bogus", "! getwindowfocus: unrecognized option '--bogus'");
