@@ -5,6 +5,9 @@
  *   xhelper window X Y W H RRGGBB           a plain window of one colour
  *   xhelper argb X Y W H AARRGGBB           the same on a 32-bit visual
  *   xhelper blink X Y W H MS                a window that changes its colour every MS milliseconds
+ *   xhelper recolour X Y W H                one that takes a new colour at each line of input, and
+ *                                           answers with a line (TrueColor screens)
+ *   xhelper picture FILE                    covers the screen with a picture (PPM, P6)
  *   xhelper cursor SIZE HOT_X HOT_Y RRGGBB  gives the root window a solid square cursor, and stays
  *   xhelper warp X Y                        moves the pointer there
  * The ones that show something print "window ID" once it is there and stay until they are ended.
@@ -208,6 +211,50 @@ static void run_blink(int argc, char **argv)
 	}
 }
 
+static void run_recolour(int argc, char **argv)
+{
+	if (argc != 4)
+		fail("recolour X Y W H");
+	XVisualInfo visual = default_visual();
+	Window window =
+		make_window(atoi(argv[0]), atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), &visual, 0);
+	show(window);
+	announce(window);
+	char line[16];
+	for (unsigned turn = 1; fgets(line, sizeof(line), stdin) != NULL; turn++) {
+		XRaiseWindow(dpy, window);
+		XSetWindowBackground(dpy, window, turn * 0x010305u & 0xffffffu);
+		XClearWindow(dpy, window);
+		XSync(dpy, True);
+		puts("done");
+		fflush(stdout);
+	}
+}
+
+static void run_picture(int argc, char **argv)
+{
+	int w, h;
+	FILE *file = argc == 1 ? fopen(argv[0], "rb") : NULL;
+	if (file == NULL || fscanf(file, "P6 %5d %5d 255", &w, &h) != 2 || fgetc(file) == EOF)
+		fail("picture FILE, a P6 PPM");
+	XVisualInfo visual = default_visual();
+	XImage *image = XCreateImage(dpy, visual.visual, (unsigned)visual.depth, ZPixmap, 0,
+		malloc((size_t)w * (size_t)h * 4), (unsigned)w, (unsigned)h, 32, 0);
+	if (image == NULL || image->data == NULL || image->bits_per_pixel != 32)
+		fail("no memory, or not 32 bits a pixel");
+	unsigned char rgb[3];
+	for (int i = 0; i < w * h && fread(rgb, 3, 1, file) == 1; i++)
+		XPutPixel(image, i % w, i / w,
+			(unsigned long)rgb[0] << 16 | (unsigned long)rgb[1] << 8 | rgb[2]);
+	fclose(file);
+	Window window = make_window(0, 0, w, h, &visual, 0);
+	show(window);
+	XPutImage(dpy, window, XCreateGC(dpy, window, 0, NULL), image, 0, 0, 0, 0, (unsigned)w,
+		(unsigned)h);
+	announce(window);
+	stay();
+}
+
 static void run_cursor(int argc, char **argv)
 {
 	if (argc != 4)
@@ -245,7 +292,8 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(int argc, char **argv);
 	} commands[] = {{"pattern", run_pattern}, {"window", run_window}, {"argb", run_argb},
-		{"blink", run_blink}, {"cursor", run_cursor}, {"warp", run_warp}};
+		{"blink", run_blink}, {"recolour", run_recolour}, {"picture", run_picture},
+		{"cursor", run_cursor}, {"warp", run_warp}};
 	dpy = XOpenDisplay(NULL);
 	if (dpy == NULL)
 		fail("no display");
