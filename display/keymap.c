@@ -68,6 +68,13 @@ static void read_type(const XkbKeyTypeRec *from, struct keymap_type *to)
 	}
 }
 
+/* Moving the pointer with the keypad waits for MouseKeys to be switched on; the keys type meanwhile. */
+static bool is_mouse_key(const XkbAction *action)
+{
+	return action->type == XkbSA_MovePtr || action->type == XkbSA_PtrBtn ||
+	       action->type == XkbSA_LockPtrBtn || action->type == XkbSA_SetPtrDflt;
+}
+
 static void read_actions(XkbDescPtr xkb, int code, struct keymap_key *key)
 {
 	if (!XkbKeyHasActions(xkb, code))
@@ -75,7 +82,7 @@ static void read_actions(XkbDescPtr xkb, int code, struct keymap_key *key)
 	for (int group = 0; group < key->group_count; group++) {
 		for (int level = 0; level < key->level_count[group]; level++) {
 			const XkbAction *action = XkbKeyActionEntry(xkb, code, level, group);
-			if (action->type == XkbSA_NoAction)
+			if (action->type == XkbSA_NoAction || is_mouse_key(action))
 				continue;
 			key->acts |= 1u << (group * KEYMAP_LEVELS + level);
 			if (action->type == XkbSA_SetMods || action->type == XkbSA_LatchMods)

@@ -221,8 +221,11 @@ bool keymap_find_shortcut(const struct keymap_table *table, uint32_t keysym,
 	struct query query = {.table = table, .state = state, .keysym = keysym};
 	query.other_case = upper != lower ? (keysym == upper ? lower : upper) : 0;
 	query.code_point = keysym_is_keypad(keysym) ? 0 : keysym_to_char(keysym);
-	if (find(&query, out))
+	if (find(&query, out)) {
+		/* Nothing is lifted for it: Shift+1 is that key with Shift, not another character. */
+		out->mods |= state->held & (ShiftMask | table->level3_mask);
 		return true;
+	}
 	if (find_elsewhere(&query, out))
 		return true;
 	uint8_t place = us_place(keysym_to_char(keysym));

@@ -80,8 +80,8 @@ bool keymap_find_char(const struct keymap_table *table, uint32_t code_point,
 /*
  * The key for a shortcut such as Ctrl+keysym: the one that has the keysym (in either case) in the
  * present group with the modifiers as held, or with Shift or AltGr added when only so; else in any
- * other group; else the key at the character's US place. out->mods is the level's need, or what is
- * held when the key is taken from another group or place.
+ * other group; else the key at the character's US place. Shift and AltGr that are held stay in
+ * out->mods: nothing is lifted for a shortcut.
  */
 bool keymap_find_shortcut(const struct keymap_table *table, uint32_t keysym,
 	const struct keymap_state *state, struct keymap_stroke *out);

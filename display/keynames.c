@@ -196,11 +196,19 @@ bool keynames_lookup(const char *name, size_t len, uint32_t *keysym)
 	return *keysym != XKB_KEY_NoSymbol;
 }
 
-/* The length of the first key name in text: up to the next '+', which itself may be the key. */
+/*
+ * The length of the first key name in text: up to the next '+', which itself may be the key or part of
+ * U+20AC (four digits at least: "u+a" is a chord).
+ */
 static size_t name_length(const char *text)
 {
 	if (text[0] == '+')
 		return 1;
+	size_t digits = 0;
+	if ((text[0] | 0x20) == 'u' && text[1] == '+')
+		digits = strspn(text + 2, "0123456789abcdefABCDEF");
+	if (digits >= 4 && (text[2 + digits] == '+' || text[2 + digits] == '\0'))
+		return 2 + digits;
 	return strcspn(text, "+");
 }
 

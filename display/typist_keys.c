@@ -351,7 +351,9 @@ static bool is_plain_shortcut(
 {
 	if (op->key_options.shift_capitals && xkb_keysym_to_lower(keysym) != keysym)
 		return false;
-	return is_shortcut_state(typist, held);
+	/* Who says "shift+a" means the keys; who says "A" means the character. */
+	const struct keymap_table *table = keymap_get_table(typist->keymap);
+	return (held & (ShiftMask | table->level3_mask)) != 0 || is_shortcut_state(typist, held);
 }
 
 /* The modifiers that the chord itself will hold by its last key. */

@@ -123,6 +123,9 @@ static void chords(void **state)
 	chord_is("ctrl++", 2, (uint32_t[]){XK_Control_L, XK_plus});
 	chord_is("+", 1, (uint32_t[]){XK_plus});
 	chord_is("-", 1, (uint32_t[]){XK_minus});
+	chord_is("U+20AC", 1, (uint32_t[]){0x010020ac});
+	chord_is("ctrl+U+00E9+b", 3, (uint32_t[]){XK_Control_L, XK_eacute, XK_b});
+	chord_is("u+a", 2, (uint32_t[]){XK_u, XK_a});
 	chord_is("ctrl+-", 2, (uint32_t[]){XK_Control_L, XK_minus});
 }
 
