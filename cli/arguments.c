@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/arguments.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -288,6 +289,13 @@ static bool check_operands(const struct invocation *call)
 	return true;
 }
 
+/* "-3" is an operand: no option has a digit for its letter. */
+static bool is_negative_number(const char *word)
+{
+	return word[0] == '-' && (isdigit((unsigned char)word[1]) ||
+					 (word[1] == '.' && isdigit((unsigned char)word[2])));
+}
+
 bool arguments_parse(int argc, char **argv, struct arguments *out)
 {
 	*out = (struct arguments){0};
@@ -296,7 +304,9 @@ bool arguments_parse(int argc, char **argv, struct arguments *out)
 	while (scan.next < argc) {
 		char *word = argv[scan.next++];
 		bool is_fine;
-		if (is_options_over || word[0] != '-' || word[1] == '\0')
+		if (out->call.command != NULL && out->call.command->takes_rest)
+			is_options_over = true;
+		if (is_options_over || is_negative_number(word) || word[0] != '-' || word[1] == '\0')
 			is_fine = take_word(&scan, word);
 		else if (strcmp(word, "--") == 0)
 			is_fine = is_options_over = true;

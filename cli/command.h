@@ -44,6 +44,7 @@ struct command {
 	const char *summary; /* half a sentence for the list of commands */
 	const char *details; /* paragraphs for `help NAME` */
 	const struct option *options;
+	bool takes_rest; /* everything behind its name is an operand, options too */
 	int (*run)(const struct invocation *call); /* returns an exit_status */
 };
 
@@ -70,12 +71,21 @@ const struct command *command_find(const char *name);
 bool command_is_group(const char *word);
 
 /* Each command's function. */
+int command_act(const struct invocation *call);
+int command_click(const struct invocation *call);
 int command_clipboard_get(const struct invocation *call);
+int command_clipboard_set(const struct invocation *call);
 int command_doctor(const struct invocation *call);
+int command_drag(const struct invocation *call);
 int command_events(const struct invocation *call);
 int command_help(const struct invocation *call);
+int command_key(const struct invocation *call);
+int command_move(const struct invocation *call);
+int command_scroll(const struct invocation *call);
 int command_shot(const struct invocation *call);
 int command_status(const struct invocation *call);
+int command_type(const struct invocation *call);
 int command_windows(const struct invocation *call);
+int command_xdotool(const struct invocation *call);
 
 #endif

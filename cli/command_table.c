@@ -7,6 +7,10 @@
 /* The table shall read as one. */
 /* clang-format off */
 #define OPTIONS(...) (const struct option[]){__VA_ARGS__, {NULL}}
+#define OPTION_SETTLE                                                                              \
+	{"settle", 0, NULL, "then wait until the screen is quiet, and tell whether it changed"}
+#define OPTION_MODIFIERS {"modifiers", 'm', "KEYS", "keys held meanwhile, such as ctrl+shift"}
+#define OPTION_BUTTON {"button", 'b', "left|middle|right|back|forward", "which button", OPTION_CHOICE}
 
 const struct option global_options[] = {
 	{"socket", 0, "PATH", "the daemon's control socket"},
@@ -55,6 +59,93 @@ const struct command commands[] = {
 		.run = command_shot,
 	},
 	{
+		.name = "click",
+		.operands = "[X Y]",
+		.operands_max = 2,
+		.summary = "click at a point, or where the pointer is",
+		.options = OPTIONS(
+			OPTION_BUTTON,
+			{"count", 'n', "N", "2 for a double click"},
+			OPTION_MODIFIERS,
+			OPTION_SETTLE),
+		.run = command_click,
+	},
+	{
+		.name = "move",
+		.operands = "X Y",
+		.operands_min = 2,
+		.operands_max = 2,
+		.summary = "move the pointer",
+		.options = OPTIONS(OPTION_SETTLE),
+		.run = command_move,
+	},
+	{
+		.name = "drag",
+		.operands = "X Y X Y…",
+		.operands_min = 4,
+		.operands_max = 2000,
+		.summary = "press at the first point, move along the others, release at the last",
+		.options = OPTIONS(OPTION_BUTTON, OPTION_MODIFIERS, OPTION_SETTLE),
+		.run = command_drag,
+	},
+	{
+		.name = "scroll",
+		.operands = "up|down|left|right [STEPS]",
+		.operands_min = 1,
+		.operands_max = 2,
+		.summary = "turn the wheel",
+		.details = "One step is one notch of a wheel.",
+		.options = OPTIONS(
+			{"at", 0, "X,Y", "there, instead of where the pointer is"},
+			OPTION_MODIFIERS,
+			OPTION_SETTLE),
+		.run = command_scroll,
+	},
+	{
+		.name = "key",
+		.operands = "KEYS…",
+		.operands_min = 1,
+		.operands_max = 1000,
+		.summary = "press keys: Return, ctrl+s, F5",
+		.details = "Names are X keysym names, those of browsers (Enter, ArrowDown), single "
+			   "characters and U+20AC.\nSeveral are pressed one after the other.",
+		.options = OPTIONS({"count", 'n', "N", "press each so often"}, OPTION_SETTLE),
+		.run = command_key,
+	},
+	{
+		.name = "type",
+		.operands = "[TEXT…]",
+		.operands_max = 100000,
+		.summary = "type text, exactly, whatever the keyboard layout",
+		.details = "Several words are typed with blanks between them. A text that begins "
+			   "with a dash stands behind \"--\".",
+		.options = OPTIONS(
+			{"file", 'f', "FILE", "the text of a file; - is standard input"},
+			{"delay-ms", 0, "MS", "pause between characters"},
+			{"paste", 0, NULL, "through the clipboard"},
+			OPTION_SETTLE),
+		.run = command_type,
+	},
+	{
+		.name = "act",
+		.operands = "FILE",
+		.operands_min = 1,
+		.operands_max = 1,
+		.summary = "run a batch of actions, as JSON; - is standard input",
+		.details = "The file is what POST /v1/act takes: {\"actions\":[…]}, a list of actions, "
+			   "or one. Prints the reply.",
+		.run = command_act,
+	},
+	{
+		.name = "xdotool",
+		.operands = "COMMAND…",
+		.operands_max = 100000,
+		.takes_rest = true,
+		.summary = "run a chain or script of the xdotool language",
+		.details = "A drop-in: under the name xdotool this program is nothing but that.",
+		.run = command_xdotool,
+	},
+	{
 		.name = "windows",
 		.summary = "list the windows on the screen",
 		.run = command_windows,
@@ -66,6 +157,18 @@ const struct command commands[] = {
 		.options = OPTIONS({"selection", 0, "clipboard|primary",
 			"Ctrl+C's, or the text selected last", OPTION_QUERY | OPTION_CHOICE}),
 		.run = command_clipboard_get,
+	},
+	{
+		.name = "clipboard set",
+		.operands = "[TEXT]",
+		.operands_max = 1,
+		.summary = "put text or a PNG picture on the clipboard",
+		.details = "Without TEXT it is read from standard input; what begins like a PNG file is "
+			   "put there as a picture.",
+		.options = OPTIONS(
+			{"selection", 0, "clipboard|primary",
+				"Ctrl+V's, or the middle button's", OPTION_QUERY | OPTION_CHOICE}),
+		.run = command_clipboard_set,
 	},
 	{
 		.name = "events",

@@ -4,6 +4,7 @@
  * links neither X nor any codec, so that it starts in a millisecond or two.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +46,23 @@ static int dispatch(struct arguments *arguments)
 	return run(arguments);
 }
 
+/* Under the name xdotool all words are xdotool's. */
+static bool is_called_xdotool(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+	return strcmp(slash != NULL ? slash + 1 : name, "xdotool") == 0;
+}
+
 int main(int argc, char **argv)
 {
-	struct arguments arguments;
-	if (!arguments_parse(argc, argv, &arguments))
+	struct arguments arguments = {0};
+	if (argc > 0 && is_called_xdotool(argv[0])) {
+		arguments.call.command = command_find("xdotool");
+		arguments.call.operands = (const char *const *)(argv + 1);
+		arguments.call.operand_count = argc - 1;
+	} else if (!arguments_parse(argc, argv, &arguments)) {
 		return EXIT_USAGE;
+	}
 	int status = dispatch(&arguments);
 	if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {
 		complain("standard output: %s", strerror(errno));
