@@ -33,15 +33,25 @@ const char *window_error(int result)
 	}
 }
 
-/* What the trapped request came to. */
-static int untrap(struct xconn *conn)
+static int result_of(int error)
 {
-	int error = xconn_untrap(conn);
 	if (error == 0)
 		return 0;
 	if (error < 0)
 		return -ENOTCONN;
 	return error == BadWindow || error == BadDrawable ? -ENOENT : -EINVAL;
+}
+
+/* What the trapped request came to. */
+static int untrap(struct xconn *conn)
+{
+	return result_of(xconn_untrap(conn));
+}
+
+/* The same for requests whose reply has come. */
+static int untrap_replied(struct xconn *conn)
+{
+	return result_of(xconn_untrap_replied(conn));
 }
 
 static int read_attributes(struct xconn *conn, Window window, XWindowAttributes *out)
@@ -52,7 +62,7 @@ static int read_attributes(struct xconn *conn, Window window, XWindowAttributes 
 		return -ENOENT;
 	xconn_trap(conn);
 	Status is_read = XGetWindowAttributes(conn->dpy, window, out);
-	int result = untrap(conn);
+	int result = untrap_replied(conn);
 	return result == 0 && !is_read ? -ENOENT : result;
 }
 
@@ -125,7 +135,7 @@ Window window_parent(struct xconn *conn, Window window)
 		return None;
 	xconn_trap(conn);
 	Status is_read = XQueryTree(conn->dpy, window, &root, &parent, &children, &count);
-	int result = untrap(conn);
+	int result = untrap_replied(conn);
 	if (children != NULL)
 		XFree(children);
 	return result == 0 && is_read ? parent : None;
@@ -158,7 +168,7 @@ static Window client_inside(struct xconn *conn, Window window, int levels)
 		return None;
 	xconn_trap(conn);
 	Status is_read = XQueryTree(conn->dpy, window, &root, &parent, &children, &count);
-	if (untrap(conn) != 0 || !is_read)
+	if (untrap_replied(conn) != 0 || !is_read)
 		count = 0;
 	for (unsigned i = 0; i < count && found == None; i++) {
 		if (has_wm_state(conn, children[i]))
@@ -206,7 +216,7 @@ static int translate_to_root(struct xconn *conn, Window window, int *x, int *y)
 	Window child;
 	xconn_trap(conn);
 	XTranslateCoordinates(conn->dpy, window, conn->root, 0, 0, x, y, &child);
-	return untrap(conn);
+	return untrap_replied(conn);
 }
 
 int window_geometry(struct xconn *conn, Window window, struct rect *out)
@@ -232,7 +242,7 @@ int window_place(struct xconn *conn, Window window, int *x, int *y)
 		return result;
 	xconn_trap(conn);
 	Status is_read = XGetWMNormalHints(conn->dpy, window, &hints, &supplied);
-	result = untrap(conn);
+	result = untrap_replied(conn);
 	bool is_static = result == 0 && is_read && (hints.flags & PWinGravity) &&
 			 hints.win_gravity == StaticGravity;
 	/* A manager takes a place as that of the frame's corner, for windows with static gravity as
@@ -259,7 +269,7 @@ int window_size_from_hints(struct xconn *conn, Window window, int *width, int *h
 		return conn->is_broken ? -ENOTCONN : -ENOENT;
 	xconn_trap(conn);
 	Status is_read = XGetWMNormalHints(conn->dpy, window, &hints, &supplied);
-	int result = untrap(conn);
+	int result = untrap_replied(conn);
 	if (result != 0 || !is_read || (hints.flags & PResizeInc) == 0)
 		return result;
 	bool has_base = (hints.flags & PBaseSize) != 0;

@@ -141,7 +141,7 @@ static void search_below(struct walk *walk, Window window, int depth)
 	xconn_trap(walk->conn);
 	Status is_read =
 		XQueryTree(walk->conn->dpy, window, &root, &parent, &children, &count);
-	if (xconn_untrap(walk->conn) != 0 || !is_read)
+	if (xconn_untrap_replied(walk->conn) != 0 || !is_read)
 		count = 0;
 	for (unsigned i = 0; i < count; i++)
 		look_at(walk, children[i]);

@@ -25,7 +25,8 @@ static _Thread_local struct xconn *thread_conn;
 static int on_x_error(Display *dpy, XErrorEvent *event)
 {
 	struct xconn *conn = thread_conn;
-	if (conn != NULL && conn->dpy == dpy && conn->trap_depth > 0) {
+	if (conn != NULL && conn->dpy == dpy && conn->trap_depth > 0 &&
+		event->serial >= conn->trap_serial) {
 		if (conn->trapped_error == 0)
 			conn->trapped_error = event->error_code;
 		return 0;
@@ -168,8 +169,8 @@ void xconn_unlisten(struct xconn_listener *listener)
 void xconn_trap(struct xconn *conn)
 {
 	if (conn->trap_depth == 0) {
-		if (!conn->is_broken)
-			XSync(conn->dpy, False); /* errors of what came before are not ours */
+		/* Errors of what came before are not ours. */
+		conn->trap_serial = NextRequest(conn->dpy);
 		conn->trapped_error = 0;
 	}
 	conn->trap_depth++;
@@ -179,6 +180,11 @@ int xconn_untrap(struct xconn *conn)
 {
 	if (!conn->is_broken)
 		XSync(conn->dpy, False);
+	return xconn_untrap_replied(conn);
+}
+
+int xconn_untrap_replied(struct xconn *conn)
+{
 	conn->trap_depth--;
 	int error = conn->trapped_error;
 	conn->trapped_error = 0;

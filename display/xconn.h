@@ -40,6 +40,7 @@ struct xconn {
 	void *on_lost_arg;
 	int trap_depth;
 	int trapped_error;
+	unsigned long trap_serial; /* of the first request inside the outermost trap */
 };
 
 /*
@@ -68,6 +69,11 @@ void xconn_unlisten(struct xconn_listener *listener);
  */
 void xconn_trap(struct xconn *conn);
 int xconn_untrap(struct xconn *conn);
+/*
+ * The same where all requests inside have a reply and it has been read: their errors have come with
+ * it, so that no further round trip is needed.
+ */
+int xconn_untrap_replied(struct xconn *conn);
 
 /* Handles all events already read or waiting, without blocking (after a round trip of one's own). */
 void xconn_dispatch_pending(struct xconn *conn);

@@ -27,7 +27,7 @@ static void *read_raw(struct xconn *conn, Window window, Atom name, Atom type, A
 	xconn_trap(conn);
 	int status = XGetWindowProperty(conn->dpy, window, name, 0, READ_MAX_BYTES / 4, False, type,
 		actual_type, format, &items, &left, &data);
-	int error = xconn_untrap(conn);
+	int error = xconn_untrap_replied(conn);
 	if (error != 0 || status != Success || data == NULL || *actual_type == None) {
 		if (error != -1 && data != NULL)
 			XFree(data);
