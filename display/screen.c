@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/loop.h"
+#include "display/clipboard_keeper.h"
 #include "display/cursor.h"
 #include "display/display_probe.h"
 #include "display/frame.h"
@@ -84,6 +85,8 @@ static void create_hand(struct screen *screen)
 		log_warn("no input on %s: the X server lacks XTEST or XKEYBOARD", screen->display);
 	screen->runner = act_runner_create(&screen->hand);
 	screen->selections = selection_owner_create(conn);
+	screen->keeper = clipboard_keeper_create(
+		conn, screen->clipboard, screen->selections, &screen->gate);
 	screen->viewer_input = viewer_input_create(&screen->hand);
 }
 
@@ -95,6 +98,10 @@ static void destroy_hand(struct screen *screen)
 	act_runner_destroy(screen->runner);
 	typist_destroy(screen->hand.typist);
 	injector_destroy(screen->hand.injector);
+	clipboard_destroy(screen->clipboard);
+	screen->clipboard = NULL;
+	clipboard_keeper_destroy(screen->keeper);
+	screen->keeper = NULL;
 	selection_owner_destroy(screen->selections);
 	screen->selections = NULL;
 	screen->runner = NULL;
@@ -105,18 +112,16 @@ static void detach(struct screen *screen)
 {
 	if (screen->conn == NULL)
 		return;
+	live_source_set_screen(screen->live, NULL, NULL, NULL, NULL);
 	destroy_hand(screen);
 	frame_requests_fail_all(&screen->requests, -ENOTCONN);
 	frame_feed_set_grabber(screen->feed, NULL);
-	live_source_set_screen(screen->live, NULL, NULL, NULL, NULL);
 	struct frame *frame = grabber_frame(screen->grabber);
 	if (frame != NULL)
 		screen->last_serial = frame->serial;
-	clipboard_destroy(screen->clipboard);
 	cursor_destroy(screen->cursor);
 	grabber_destroy(screen->grabber);
 	xconn_close(screen->conn);
-	screen->clipboard = NULL;
 	screen->cursor = screen->requests.cursor = NULL;
 	screen->grabber = screen->requests.grabber = NULL;
 	screen->conn = screen->requests.conn = NULL;

@@ -37,6 +37,7 @@ struct screen {
 	struct hand hand;            /* its conn is NULL while there is no screen */
 	struct act_runner *runner;
 	struct viewer_input *viewer_input;
+	struct clipboard_keeper *keeper;
 	struct selection_owner *selections; /* what PUT /v1/clipboard has put there */
 	struct live_source *live;
 	struct list xdotool_runs;    /* of struct hand_job */

@@ -489,6 +489,11 @@ bool selection_owner_set(struct selection_owner *owner, bool is_primary, bool is
 	return selection->is_owned;
 }
 
+bool selection_owner_is(const struct selection_owner *owner, Window window)
+{
+	return window == owner->window;
+}
+
 void selection_owner_watch(struct selection_owner *owner, Window window,
 	void (*served)(void *arg), void *arg)
 {

@@ -32,6 +32,9 @@ void selection_owner_take(struct selection_owner *owner, const char *text, size_
 bool selection_owner_set(struct selection_owner *owner, bool is_primary, bool is_png,
 	const char *data, size_t len);
 
+/* Whether this is the window by which `owner` owns selections. */
+bool selection_owner_is(const struct selection_owner *owner, Window window);
+
 /*
  * From now on served(arg) is called, once, when the client that owns `window` has been given the
  * text; other clients (clipboard managers) are served without a word.
