@@ -352,7 +352,7 @@ static void select_events(struct live_source *source, bool is_on)
 			is_on ? XFixesSetSelectionOwnerNotifyMask : 0);
 	if (conn->has_xkb)
 		XkbSelectEventDetails(conn->dpy, XkbUseCoreKbd, XkbIndicatorStateNotify,
-			is_on ? XkbAllIndicatorEventsMask : 0, XkbAllIndicatorEventsMask);
+			XkbAllIndicatorEventsMask, is_on ? XkbAllIndicatorEventsMask : 0);
 	if (is_on) {
 		source->lights = read_lights(conn);
 		cursor_position(source->cursor, &source->pointer_x, &source->pointer_y);

@@ -19,6 +19,7 @@
 #include "service/reply.h"
 #include "service/routes.h"
 #include "service/service.h"
+#include "takeover/viewers.h"
 
 #define HEALTH_TIMEOUT_MS 3000
 
@@ -53,19 +54,17 @@ static json_t *screen_json(const struct service *service, const struct screen_in
 void command_status(struct service *service, struct http_request *request, const char *segment)
 {
 	struct screen_info info = read_info(service);
-	char since[CLOCK_RFC3339_SIZE];
 	int64_t uptime_us = clock_monotonic_us() - service->started_us;
-	clock_format_rfc3339(clock_wall_us() - uptime_us, since);
 	json_t *feature_list = json_array();
 	for (size_t i = 0; i < ARRAY_LEN(features); i++)
 		json_array_append_new(feature_list, json_string(features[i]));
 	json_t *status = json_pack(
-		"{s:s, s:s, s:o, s:s, s:o, s:{s:s, s:b, s:s}, s:n, s:[], s:n, s:[], s:o, s:I, s:i}",
+		"{s:s, s:s, s:o, s:s, s:o, s:o, s:n, s:[], s:n, s:o, s:o, s:I, s:i}",
 		"version", BOXSCREEN_VERSION, "box_id", service->options->box_id, "display",
 		info.display[0] != '\0' ? json_string(info.display) : json_null(), "url",
-		service->public_url, "screen", screen_json(service, &info), "control", "holder",
-		"agent", "locked", 0, "since", since, "takeover", "recording", "replay", "viewers",
-		"features", feature_list, "uptime_s", (json_int_t)(uptime_us / 1000000), "pid",
+		service->public_url, "screen", screen_json(service, &info), "control",
+		viewers_control_json(service->viewers), "takeover", "recording", "replay", "viewers",
+		viewers_json(service->viewers), "features", feature_list, "uptime_s", (json_int_t)(uptime_us / 1000000), "pid",
 		(int)getpid());
 	reply_json(request, 200, status);
 }
@@ -109,6 +108,7 @@ void command_metrics(struct service *service, struct http_request *request, cons
 	metrics_set(service->metrics, METRIC_SCREEN_ATTACHES, info.attach_count);
 	metrics_set(service->metrics, METRIC_EVENT_READERS, events_reader_count(service->events));
 	metrics_write(service->metrics, &text);
+	viewers_write_metrics(service->viewers, &text);
 	http_reply(request, 200, "text/plain; version=0.0.4; charset=utf-8", text.data, text.len);
 	buffer_finish(&text);
 }

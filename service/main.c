@@ -28,6 +28,8 @@
 #include "service/routes.h"
 #include "service/service.h"
 #include "service/shot_cache.h"
+#include "takeover/rfb_listener.h"
+#include "takeover/viewers.h"
 #define LOG_MODULE "main"
 #include "base/log.h"
 
@@ -40,6 +42,7 @@ struct daemon {
 	struct http_server *http;
 	struct http_listener *control, *pages;
 	struct xserver *xserver;
+	struct rfb_listener *rfb;
 	struct loop_signal *signals[3];
 	int lock_fd;          /* on the state folder */
 	char *public_url;
@@ -116,8 +119,10 @@ static void on_screen_change(void *arg)
 static void start_screen(struct daemon *daemon, const char *display)
 {
 	const struct screen_events events = {on_screen_change, daemon};
-	if (daemon->service.screen == NULL)
-		daemon->service.screen = screen_create(daemon->loop, display, &events);
+	if (daemon->service.screen != NULL)
+		return;
+	daemon->service.screen = screen_create(daemon->loop, display, &events);
+	viewers_set_screen(daemon->service.viewers, daemon->service.screen);
 }
 
 static void on_xserver_ready(void *arg, const char *display)
@@ -221,6 +226,27 @@ static bool listen_pages(struct daemon *daemon)
 	return true;
 }
 
+static void on_viewers_event(void *arg, const char *name, json_t *data)
+{
+	struct daemon *daemon = arg;
+	events_publish(daemon->service.events, name, data);
+}
+
+static bool start_viewers(struct daemon *daemon)
+{
+	const struct options *options = &daemon->options;
+	const struct viewers_events events = {on_viewers_event, daemon};
+	char *name = xasprintf("boxscreen %s", options->box_id);
+	daemon->service.viewers = viewers_create(daemon->loop, name, &events);
+	free(name);
+	if (options->rfb == NULL)
+		return true;
+	daemon->rfb = rfb_listener_create(daemon->loop, options->rfb,
+		options->has_rfb_control ? VIEWER_CONTROL : VIEWER_VIEW, options->rfb_password,
+		daemon->service.viewers);
+	return daemon->rfb != NULL;
+}
+
 static void start_display(struct daemon *daemon)
 {
 	const struct options *options = &daemon->options;
@@ -262,7 +288,7 @@ static bool daemon_start(struct daemon *daemon)
 	service->public_url = daemon->public_url;
 	service->downloads = downloads_create(
 		daemon->options.state_dir, daemon->options.box_id, daemon->public_url);
-	if (service->downloads == NULL)
+	if (service->downloads == NULL || !start_viewers(daemon))
 		return false;
 	log_info("boxscreend %s: control socket %s, pages at %s", BOXSCREEN_VERSION,
 		daemon->options.socket_path, daemon->public_url);
@@ -273,9 +299,13 @@ static bool daemon_start(struct daemon *daemon)
 static void daemon_finish(struct daemon *daemon)
 {
 	struct service *service = &daemon->service;
+	rfb_listener_destroy(daemon->rfb);
+	if (service->viewers != NULL)
+		viewers_close_all(service->viewers);
 	events_destroy(service->events);
 	http_server_destroy(daemon->http);
 	screen_destroy(service->screen);
+	viewers_destroy(service->viewers);
 	loop_finish_work(daemon->loop); /* pictures still being encoded */
 	xserver_destroy(daemon->xserver);
 	downloads_destroy(service->downloads);

@@ -11,6 +11,8 @@
 #include "base/alloc.h"
 #include "base/control_socket.h"
 #include "display/display_probe.h"
+#include "takeover/rfb_listener.h"
+#include "takeover/viewers.h"
 
 /* Each setter returns NULL or a sentence that says what the value must be. */
 struct option {
@@ -148,6 +150,38 @@ static const char *set_ready_fd(struct options *options, const char *value)
 	return NULL;
 }
 
+static const char *set_rfb(struct options *options, const char *value)
+{
+	const char *advice;
+	if (!rfb_listener_check(value, &advice))
+		return advice;
+	set_text(&options->rfb, value);
+	return NULL;
+}
+
+static const char *set_rfb_role(struct options *options, const char *value)
+{
+	enum viewer_role role;
+	if (!viewer_role_parse(value, &role))
+		return "must be view or control";
+	options->has_rfb_control = role == VIEWER_CONTROL;
+	return NULL;
+}
+
+static const char *set_rfb_password_file(struct options *options, const char *value)
+{
+	char line[256] = "";
+	FILE *file = fopen(value, "re");
+	bool is_read = file != NULL && fgets(line, sizeof(line), file) != NULL;
+	if (file != NULL)
+		fclose(file);
+	line[strcspn(line, "\r\n")] = '\0';
+	if (!is_read || line[0] == '\0')
+		return "must name a readable file whose first line is the password";
+	set_text(&options->rfb_password, line);
+	return NULL;
+}
+
 static const char *set_log_level(struct options *options, const char *value)
 {
 	return log_level_parse(value, &options->log_level)
@@ -182,6 +216,15 @@ static const struct option table[] = {
 		"write \"ready DISPLAY SOCKET URL\" and a newline to this file descriptor once the "
 		"screen can be used, and close it",
 		set_ready_fd},
+	{"rfb", "WHERE",
+		"let native VNC viewers connect: a socket's path (mode 0600, no password) or "
+		"127.0.0.1:PORT (needs --rfb-password-file); off by default",
+		set_rfb},
+	{"rfb-role", "ROLE", "what they may do: view (default) or control", set_rfb_role},
+	{"rfb-password-file", "FILE",
+		"the first line of FILE is the password for --rfb 127.0.0.1:PORT; VNC uses its "
+		"first 8 characters",
+		set_rfb_password_file},
 	{"log-level", "LEVEL", "error, warn, info (default) or debug", set_log_level},
 	{"help", NULL, "print this", NULL},
 	{"version", NULL, "print the version", NULL},
@@ -268,6 +311,11 @@ static enum options_result finish_defaults(struct options *options)
 	if (options->starts_xvfb && options->has_display && display_number(options->display) < 0)
 		return wrong("--xvfb can only start a local display such as :99, not %s",
 			options->display);
+	if (options->rfb != NULL && strchr(options->rfb, '/') == NULL &&
+		options->rfb_password == NULL)
+		return wrong("--rfb %s needs --rfb-password-file: without one every user of this "
+			     "machine could look; a socket's path needs none",
+			options->rfb);
 	if (options->display == NULL)
 		options->display = xstrdup(":99");
 	if (options->listen_address == NULL)
@@ -340,4 +388,6 @@ void options_finish(struct options *options)
 	free(options->public_url);
 	free(options->box_id);
 	free(options->state_dir);
+	free(options->rfb);
+	free(options->rfb_password);
 }

@@ -23,6 +23,9 @@ struct options {
 	char *box_id;
 	char *state_dir;
 	int ready_fd;           /* -1: none */
+	char *rfb;              /* where native VNC viewers connect; NULL: nowhere */
+	bool has_rfb_control;   /* they may act */
+	char *rfb_password;     /* read from its file; NULL: none was named */
 	enum log_level log_level;
 };
 

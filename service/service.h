@@ -15,6 +15,7 @@ struct metrics;
 struct options;
 struct screen;
 struct shot_cache;
+struct viewers;
 
 struct service {
 	const struct options *options;
@@ -24,6 +25,7 @@ struct service {
 	struct metrics *metrics;
 	struct downloads *downloads;
 	struct shot_cache *shot_cache;
+	struct viewers *viewers;
 	const char *socket_path;
 	const char *public_url;      /* without a trailing slash */
 	const char *xserver_fault;   /* why there is no X server and will be none; NULL */

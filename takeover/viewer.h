@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One peer: its link, its handshake, what it says and what it may do. Its picture is made by a thread of
+ * its own (viewer_thread.h); its keys and pointer go from here straight to the display thread, so
+ * that input never waits behind output. Main thread only; owned by viewers.c.
+ */
+#ifndef TAKEOVER_VIEWER_H
+#define TAKEOVER_VIEWER_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "takeover/rfb_caps.h"
+#include "takeover/rfb_reader.h"
+#include "takeover/viewers.h"
+
+struct jpeg_share;
+struct live_encoder;
+struct loop;
+struct peer_link;
+struct rfb_message;
+struct screen;
+struct viewer;
+struct viewer_thread;
+
+/* What viewers.c gives to each viewer, and hears from it. */
+struct viewer_host {
+	struct loop *loop;
+	struct screen *screen;
+	const char *name;
+	struct jpeg_share *jpegs;
+	struct live_encoder *const *encoders; /* NULL: no H.264 */
+	/* It wants to act: whether it may (it is the holder from here on). */
+	bool (*take_control)(void *arg, struct viewer *viewer);
+	void (*give_control_back)(void *arg, struct viewer *viewer);
+	void (*on_ready)(void *arg, struct viewer *viewer);  /* the handshake is done */
+	void (*on_caps)(void *arg, struct viewer *viewer);
+	void (*on_ending)(void *arg, struct viewer *viewer); /* no input comes any more */
+	void (*on_gone)(void *arg, struct viewer *viewer);   /* to be freed by viewer_free */
+	void *arg;
+};
+
+struct viewer {
+	struct list link;              /* the host's */
+	unsigned id;                   /* immutable, like role, from, source */
+	enum viewer_role role;
+	uint8_t source;                /* input_gate.h; INPUT_SOURCE_NONE for watchers */
+	const char *from;
+	int64_t since_wall_us;
+	const struct viewer_host *host;
+	struct peer_link *peer;        /* NULL once closed */
+	struct viewer_thread *thread;  /* NULL before the handshake is done */
+	struct loop_timer *timer;      /* ends handshakes that stall */
+	struct rfb_reader reader;
+	struct rfb_caps caps;
+	bool is_ready;                 /* handshake done */
+	bool is_ending;
+	char *password;
+	uint8_t challenge[16];
+	int minor;                     /* of the protocol */
+	uint64_t refused;              /* messages that its role does not allow */
+	int resizes;                   /* asked of the screen and not answered: they point here */
+	bool is_stopped;               /* its thread has ended, or there was none */
+	/* the clipboard */
+	char *clip_text;               /* the box's, to be had on request */
+	size_t clip_len;
+};
+
+struct viewer *viewer_create(const struct viewer_host *host, struct peer_link *link, unsigned id,
+	enum viewer_role role, uint8_t source, const char *password, const char *from);
+/* Begins the end: the peer is closed, what it holds is let go; on_gone comes later. */
+void viewer_end(struct viewer *viewer, int close_code, const char *reason);
+void viewer_free(struct viewer *viewer);
+/* Calls on_gone once nothing points to the viewer any more. */
+void viewer_maybe_gone(struct viewer *viewer);
+
+/* A JSON text to the page; nothing for native viewers. */
+void viewer_tell(struct viewer *viewer, json_t *message); /* taken */
+
+/* viewer_messages.c: a message of a viewer whose handshake is done. False: protocol error. */
+bool viewer_handle(struct viewer *viewer, const struct rfb_message *message);
+/* The box's clipboard has a new text (taken). */
+void viewer_offer_clipboard(struct viewer *viewer, char *text, size_t len);
+void viewer_handle_json(struct viewer *viewer, const char *text, size_t len);
+/* It has the screen now: what goes with that. */
+void viewer_on_control(struct viewer *viewer);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "takeover/viewers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/list.h"
+#include "base/loop.h"
+#include "display/input_gate.h"
+#include "display/live_source.h"
+#include "display/screen.h"
+#include "takeover/jpeg_share.h"
+#include "takeover/link_rate.h"
+#include "takeover/live_encoder.h"
+#include "takeover/peer_link.h"
+#include "takeover/rfb.h"
+#include "takeover/viewer.h"
+#include "takeover/viewer_thread.h"
+#define LOG_MODULE "viewers"
+#include "base/log.h"
+
+/* Each has a thread and some descriptors; libvncserver keeps these below 1024. */
+#define VIEWERS_MAX 200
+
+struct viewers {
+	struct viewers_events events;
+	struct viewer_host host;
+	char *name;
+	struct list list;
+	int count;
+	unsigned next_id;
+	bool is_source_used[INPUT_SOURCE_MAX + 1];
+	struct viewer *holder;          /* NULL: the agent */
+	int64_t held_since_wall_us;     /* the present holder */
+	struct live_encoder *encoders[LINK_TIERS];
+	struct live_watch encoder_watch;
+	bool is_encoder_watching;
+	uint64_t total, refused, bytes; /* of those that have gone */
+};
+
+bool viewer_role_parse(const char *text, enum viewer_role *out)
+{
+	*out = strcmp(text, "control") == 0 ? VIEWER_CONTROL : VIEWER_VIEW;
+	return *out == VIEWER_CONTROL || strcmp(text, "view") == 0;
+}
+
+const char *viewer_role_name(enum viewer_role role)
+{
+	return role == VIEWER_CONTROL ? "control" : "view";
+}
+
+static void publish(struct viewers *viewers, const char *name, json_t *data)
+{
+	viewers->events.on_event(viewers->events.arg, name, data);
+}
+
+static json_t *identity(const struct viewer *viewer)
+{
+	return json_pack("{s:i, s:s, s:s}", "id", (int)viewer->id, "role",
+		viewer_role_name(viewer->role), "from", viewer->from);
+}
+
+/* Who holds the screen */
+
+static void tell_state(struct viewers *viewers)
+{
+	struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		if (!viewer->is_ready || viewer->is_ending)
+			continue;
+		viewer_tell(viewer,
+			json_pack("{s:s, s:s}", "t", "state", "holder",
+				viewers->holder == NULL      ? "agent"
+				: viewers->holder == viewer ? "you"
+							    : "other"));
+	}
+}
+
+static void set_holder(struct viewers *viewers, struct viewer *holder)
+{
+	bool was_person = viewers->holder != NULL;
+	if (viewers->holder == holder)
+		return;
+	viewers->holder = holder;
+	viewers->held_since_wall_us = clock_wall_us();
+	input_gate_give(screen_gate(viewers->host.screen),
+		holder != NULL ? holder->source : INPUT_SOURCE_AGENT);
+	if (holder != NULL)
+		viewer_on_control(holder);
+	if ((holder != NULL) != was_person)
+		publish(viewers, holder != NULL ? "control.locked" : "control.unlocked",
+			json_pack("{s:s}", "holder", holder != NULL ? "person" : "agent"));
+	tell_state(viewers);
+}
+
+static bool take_control(void *arg, struct viewer *viewer)
+{
+	set_holder(arg, viewer);
+	return true;
+}
+
+static void give_control_back(void *arg, struct viewer *viewer)
+{
+	struct viewers *viewers = arg;
+	if (viewers->holder == viewer)
+		set_holder(viewers, NULL);
+}
+
+/* The encoders look at the screen only while somebody can decode what they make */
+
+static void on_encoder_view(void *arg, const struct live_view *view)
+{
+	struct viewers *viewers = arg;
+	for (int i = 0; i < LINK_TIERS; i++)
+		live_encoder_show(viewers->encoders[i], view);
+}
+
+static void on_encoder_unwatched(void *arg)
+{
+	(void)arg;
+}
+
+static void look_at_encoders(struct viewers *viewers)
+{
+	bool is_wanted = false;
+	const struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link)
+		is_wanted |= viewer->caps.has_h264 && !viewer->is_ending;
+	if (is_wanted && !viewers->is_encoder_watching)
+		screen_watch_live(viewers->host.screen, &viewers->encoder_watch);
+	else if (!is_wanted && viewers->is_encoder_watching)
+		screen_unwatch_live(viewers->host.screen, &viewers->encoder_watch,
+			on_encoder_unwatched, viewers);
+	viewers->is_encoder_watching = is_wanted;
+}
+
+/* What viewers tell */
+
+static void on_ready(void *arg, struct viewer *viewer)
+{
+	struct viewers *viewers = arg;
+	viewers->total++;
+	log_info("viewer %u has come (%s, %s)", viewer->id, viewer_role_name(viewer->role),
+		viewer->from);
+	publish(viewers, "viewer.connected", identity(viewer));
+	json_t *hello = identity(viewer);
+	json_object_set_new(hello, "t", json_string("hello"));
+	viewer_tell(viewer, hello);
+	tell_state(viewers);
+}
+
+static void on_caps(void *arg, struct viewer *viewer)
+{
+	struct viewers *viewers = arg;
+	look_at_encoders(viewers);
+	if (viewers->holder == viewer)
+		viewer_on_control(viewer);
+}
+
+static void on_ending(void *arg, struct viewer *viewer)
+{
+	struct viewers *viewers = arg;
+	give_control_back(viewers, viewer);
+	look_at_encoders(viewers);
+	if (!viewer->is_ready)
+		return;
+	struct viewer_stats stats = {0};
+	viewer_thread_stats(viewer->thread, &stats);
+	viewers->bytes += stats.bytes;
+	log_info("viewer %u has left", viewer->id);
+	publish(viewers, "viewer.left", identity(viewer));
+}
+
+static void on_gone(void *arg, struct viewer *viewer)
+{
+	struct viewers *viewers = arg;
+	if (viewer->source <= INPUT_SOURCE_MAX)
+		viewers->is_source_used[viewer->source] = false;
+	viewers->refused += viewer->refused;
+	viewers->count--;
+	list_remove(&viewer->link);
+	viewer_free(viewer);
+}
+
+struct viewers *viewers_create(
+	struct loop *loop, const char *name, const struct viewers_events *events)
+{
+	struct viewers *viewers = xcalloc(1, sizeof(*viewers));
+	viewers->events = *events;
+	viewers->name = xstrdup(name);
+	viewers->held_since_wall_us = clock_wall_us();
+	list_init(&viewers->list);
+	rfb_library_init();
+	bool has_h264 = live_encoder_is_possible();
+	for (int i = 0; i < LINK_TIERS && has_h264; i++)
+		viewers->encoders[i] = live_encoder_create(i);
+	viewers->encoder_watch = (struct live_watch){.on_view = on_encoder_view, .arg = viewers};
+	viewers->host = (struct viewer_host){.loop = loop,
+		.name = viewers->name,
+		.jpegs = jpeg_share_create(),
+		.encoders = has_h264 ? viewers->encoders : NULL,
+		.take_control = take_control,
+		.give_control_back = give_control_back,
+		.on_ready = on_ready,
+		.on_caps = on_caps,
+		.on_ending = on_ending,
+		.on_gone = on_gone,
+		.arg = viewers};
+	return viewers;
+}
+
+void viewers_close_all(struct viewers *viewers)
+{
+	struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link)
+		viewer_end(viewer, PEER_CLOSE_GOING_AWAY, "the service ends");
+}
+
+void viewers_destroy(struct viewers *viewers)
+{
+	if (viewers == NULL)
+		return;
+	struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		if (viewer->thread != NULL)
+			viewer_thread_join(viewer->thread);
+	}
+	loop_run_posts(viewers->host.loop); /* the last of them go */
+	for (int i = 0; i < LINK_TIERS; i++)
+		live_encoder_destroy(viewers->encoders[i]);
+	jpeg_share_destroy(viewers->host.jpegs);
+	free(viewers->name);
+	free(viewers);
+}
+
+void viewers_set_screen(struct viewers *viewers, struct screen *screen)
+{
+	viewers->host.screen = screen;
+}
+
+/* The number of a controller in the gate and the injector; NONE when all are in use. */
+static uint8_t free_source(struct viewers *viewers)
+{
+	for (uint8_t source = INPUT_SOURCE_AGENT + 1; source <= INPUT_SOURCE_MAX; source++) {
+		if (!viewers->is_source_used[source]) {
+			viewers->is_source_used[source] = true;
+			return source;
+		}
+	}
+	return INPUT_SOURCE_NONE;
+}
+
+static void on_refused_data(void *arg, const uint8_t *data, size_t len)
+{
+	(void)arg, (void)data, (void)len;
+}
+
+static void on_refused_text(void *arg, const char *text, size_t len)
+{
+	(void)arg, (void)text, (void)len;
+}
+
+static void on_refused(void *arg)
+{
+	(void)arg;
+}
+
+static void refuse(struct peer_link *link, enum peer_close code, const char *reason)
+{
+	static const struct peer_link_events nothing = {
+		on_refused_data, on_refused_text, on_refused, on_refused, NULL};
+	peer_link_start(link, &nothing);
+	peer_link_close(link, code, reason);
+}
+
+void viewers_add(struct viewers *viewers, struct peer_link *link, enum viewer_role role,
+	const char *password, const char *from)
+{
+	if (viewers->host.screen == NULL) {
+		refuse(link, PEER_CLOSE_NO_SCREEN, "the screen is not there yet");
+		return;
+	}
+	uint8_t source = role == VIEWER_CONTROL ? free_source(viewers) : INPUT_SOURCE_NONE;
+	if (viewers->count >= VIEWERS_MAX ||
+		(role == VIEWER_CONTROL && source == INPUT_SOURCE_NONE)) {
+		if (source != INPUT_SOURCE_NONE)
+			viewers->is_source_used[source] = false;
+		log_warn("too many viewers: one more is refused");
+		refuse(link, PEER_CLOSE_INTERNAL, "there are too many viewers");
+		return;
+	}
+	struct viewer *viewer = viewer_create(
+		&viewers->host, link, ++viewers->next_id, role, source, password, from);
+	viewers->count++;
+	list_append(&viewers->list, &viewer->link);
+}
+
+/* Telling */
+
+static json_t *viewer_json(const struct viewer *viewer)
+{
+	char since[CLOCK_RFC3339_SIZE];
+	struct viewer_stats stats;
+	viewer_thread_stats(viewer->thread, &stats);
+	clock_format_rfc3339(viewer->since_wall_us, since);
+	json_t *json = identity(viewer);
+	json_object_set_new(json, "since", json_string(since));
+	json_object_set_new(json, "encoding", json_string(rfb_caps_name(&viewer->caps)));
+	json_object_set_new(json, "fps", json_real((double)(int)(stats.fps * 10) / 10));
+	json_object_set_new(json, "kbps", json_integer((json_int_t)stats.kbps));
+	json_object_set_new(json, "rtt_ms",
+		stats.rtt_us > 0 ? json_real((double)(stats.rtt_us / 100) / 10) : json_null());
+	json_object_set_new(json, "dropped", json_integer((json_int_t)stats.dropped));
+	json_object_set_new(json, "bytes", json_integer((json_int_t)stats.bytes));
+	json_object_set_new(json, "tier", json_integer(stats.tier));
+	json_object_set_new(json, "refused", json_integer((json_int_t)viewer->refused));
+	return json;
+}
+
+json_t *viewers_json(const struct viewers *viewers)
+{
+	json_t *list = json_array();
+	const struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		if (viewer->is_ready && !viewer->is_ending)
+			json_array_append_new(list, viewer_json(viewer));
+	}
+	return list;
+}
+
+json_t *viewers_control_json(const struct viewers *viewers)
+{
+	char since[CLOCK_RFC3339_SIZE];
+	clock_format_rfc3339(viewers->held_since_wall_us, since);
+	return json_pack("{s:s, s:b, s:s}", "holder", viewers->holder != NULL ? "person" : "agent",
+		"locked", viewers->holder != NULL, "since", since);
+}
+
+/* One metric of all viewers, one line each. */
+static void write_gauge(const struct viewers *viewers, struct buffer *out, const char *name,
+	const char *type, const char *help, double (*value)(const struct viewer_stats *stats))
+{
+	buffer_printf(out, "# HELP boxscreen_viewer_%s %s\n# TYPE boxscreen_viewer_%s %s\n", name,
+		help, name, type);
+	const struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		struct viewer_stats stats;
+		if (!viewer->is_ready || viewer->is_ending)
+			continue;
+		viewer_thread_stats(viewer->thread, &stats);
+		buffer_printf(out, "boxscreen_viewer_%s{id=\"%u\",role=\"%s\",encoding=\"%s\"} %g\n",
+			name, viewer->id, viewer_role_name(viewer->role),
+			rfb_caps_name(&viewer->caps), value(&stats));
+	}
+}
+
+static double get_fps(const struct viewer_stats *stats) { return stats->fps; }
+static double get_kbps(const struct viewer_stats *stats) { return stats->kbps; }
+static double get_rtt(const struct viewer_stats *stats) { return (double)stats->rtt_us / 1e6; }
+static double get_dropped(const struct viewer_stats *stats) { return (double)stats->dropped; }
+static double get_bytes(const struct viewer_stats *stats) { return (double)stats->bytes; }
+
+void viewers_write_metrics(const struct viewers *viewers, struct buffer *out)
+{
+	uint64_t refused = viewers->refused;
+	const struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link)
+		refused += viewer->refused;
+	buffer_printf(out,
+		"# HELP boxscreen_viewers Viewers now.\n# TYPE boxscreen_viewers gauge\n"
+		"boxscreen_viewers %d\n"
+		"# HELP boxscreen_viewers_total Viewers that have come.\n"
+		"# TYPE boxscreen_viewers_total counter\nboxscreen_viewers_total %llu\n"
+		"# HELP boxscreen_viewer_refused_total Keys, clicks, texts and sizes of watchers.\n"
+		"# TYPE boxscreen_viewer_refused_total counter\nboxscreen_viewer_refused_total %llu\n",
+		viewers->count, (unsigned long long)viewers->total, (unsigned long long)refused);
+	write_gauge(viewers, out, "fps", "gauge", "Updates a second.", get_fps);
+	write_gauge(viewers, out, "kbps", "gauge", "Kilobits a second.", get_kbps);
+	write_gauge(viewers, out, "rtt_seconds", "gauge", "Round trip, decoding included.", get_rtt);
+	write_gauge(viewers, out, "dropped_total", "counter", "Frames never sent.", get_dropped);
+	write_gauge(viewers, out, "bytes_total", "counter", "Bytes of RFB.", get_bytes);
+}
