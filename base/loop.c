@@ -12,6 +12,9 @@
 struct loop {
 	uv_loop_t uv;            /* owned by the loop's thread */
 	uv_async_t wake;         /* uv_async_send is safe from any thread */
+	uv_prepare_t start_deferred;
+	struct list deferred;    /* of loop_timer: armed by a timer's callback */
+	bool is_in_timer;
 	pthread_mutex_t lock;    /* guards posts */
 	struct list posts;       /* of struct post, guarded by lock */
 	int work_count;          /* jobs of loop_work not done yet; owned by the loop's thread */
@@ -25,6 +28,8 @@ struct post {
 
 struct loop_timer {
 	uv_timer_t uv;
+	struct list link;        /* in loop->deferred */
+	uint64_t due_ms;         /* by uv_now, while deferred */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -82,18 +87,32 @@ static void on_wake(uv_async_t *async)
 	loop_run_posts(async->data);
 }
 
+/*
+ * libuv runs timers until none is due, those included that their own callbacks armed meanwhile: a chain
+ * of short timers would keep files and posts waiting for its whole length. What is armed by a timer is
+ * therefore started only before the loop looks at its files.
+ */
+static void start_deferred_timers(uv_prepare_t *prepare);
+
 struct loop *loop_create(void)
 {
 	struct loop *loop = xcalloc(1, sizeof(*loop));
 	int ret = uv_loop_init(&loop->uv);
 	if (ret == 0)
 		ret = uv_async_init(&loop->uv, &loop->wake, on_wake);
+	if (ret == 0)
+		ret = uv_prepare_init(&loop->uv, &loop->start_deferred);
+	if (ret == 0)
+		ret = uv_prepare_start(&loop->start_deferred, start_deferred_timers);
 	if (ret != 0)
 		abort(); /* no epoll or eventfd left: nothing of this process could work */
 	loop->uv.data = loop;
 	loop->wake.data = loop;
 	pthread_mutex_init(&loop->lock, NULL);
 	list_init(&loop->posts);
+	list_init(&loop->deferred);
+	loop->start_deferred.data = loop;
+	uv_unref((uv_handle_t *)&loop->start_deferred);
 	return loop;
 }
 
@@ -150,10 +169,31 @@ static void free_handle(uv_handle_t *handle)
 	free(handle->data);
 }
 
+static struct loop *timer_loop(const struct loop_timer *timer)
+{
+	return timer->uv.loop->data;
+}
+
 static void on_timer(uv_timer_t *uv)
 {
 	struct loop_timer *timer = uv->data;
+	struct loop *loop = timer_loop(timer);
+	loop->is_in_timer = true;
 	timer->fn(timer->arg);
+	loop->is_in_timer = false;
+}
+
+static void start_deferred_timers(uv_prepare_t *prepare)
+{
+	struct loop *loop = prepare->data;
+	uv_update_time(&loop->uv);
+	uint64_t now_ms = uv_now(&loop->uv);
+	struct loop_timer *timer, *tmp;
+	list_for_each_safe(timer, tmp, &loop->deferred, link) {
+		list_remove(&timer->link);
+		uv_timer_start(&timer->uv, on_timer,
+			timer->due_ms > now_ms ? timer->due_ms - now_ms : 0, 0);
+	}
 }
 
 struct loop_timer *loop_timer_create(struct loop *loop, void (*fn)(void *arg), void *arg)
@@ -161,6 +201,7 @@ struct loop_timer *loop_timer_create(struct loop *loop, void (*fn)(void *arg), v
 	struct loop_timer *timer = xcalloc(1, sizeof(*timer));
 	uv_timer_init(&loop->uv, &timer->uv);
 	timer->uv.data = timer;
+	list_init(&timer->link);
 	timer->fn = fn;
 	timer->arg = arg;
 	return timer;
@@ -168,25 +209,38 @@ struct loop_timer *loop_timer_create(struct loop *loop, void (*fn)(void *arg), v
 
 void loop_timer_destroy(struct loop_timer *timer)
 {
-	if (timer != NULL)
-		uv_close((uv_handle_t *)&timer->uv, free_handle);
+	if (timer == NULL)
+		return;
+	list_remove(&timer->link);
+	uv_close((uv_handle_t *)&timer->uv, free_handle);
 }
 
 void loop_timer_arm(struct loop_timer *timer, int64_t delay_ms)
 {
 	/* The loop's idea of now may be old when the current callback has run for long. */
 	uv_update_time(timer->uv.loop);
-	uv_timer_start(&timer->uv, on_timer, delay_ms > 0 ? (uint64_t)delay_ms : 0, 0);
+	uint64_t delay = delay_ms > 0 ? (uint64_t)delay_ms : 0;
+	struct loop *loop = timer_loop(timer);
+	list_remove(&timer->link);
+	if (!loop->is_in_timer) {
+		uv_timer_start(&timer->uv, on_timer, delay, 0);
+		return;
+	}
+	uv_timer_stop(&timer->uv);
+	timer->due_ms = uv_now(&loop->uv) + delay;
+	list_append(&loop->deferred, &timer->link);
 }
 
 void loop_timer_disarm(struct loop_timer *timer)
 {
+	list_remove(&timer->link);
 	uv_timer_stop(&timer->uv);
 }
 
 bool loop_timer_is_armed(const struct loop_timer *timer)
 {
-	return uv_is_active((const uv_handle_t *)&timer->uv) != 0;
+	return !list_is_empty(&timer->link) ||
+	       uv_is_active((const uv_handle_t *)&timer->uv) != 0;
 }
 
 static void on_io(uv_poll_t *uv, int status, int events)
