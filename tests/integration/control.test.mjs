@@ -313,21 +313,28 @@ boxTest('clipboard: text as it is, primary, picture, none, long, an owner that h
   const put = (text, args = []) => box.run('sh', ['-c', 'xclip "$@" >/dev/null 2>&1', 'sh', ...args], { env, input: text });
   for (const text of ['Grüße 你好 😀\nline 2\n', 'x'.repeat(3 << 20), ' ', '\u0001\u001b[31m']) {
     await put(text, ['-selection', 'clipboard']);
-    const reply = await daemon.request('GET', '/v1/clipboard');
-    assert.equal(reply.status, 200);
+    // xclip returns before the server has its request.
+    const reply = await waitFor(`${text.length} bytes of text`, async () => {
+      const now = await daemon.request('GET', '/v1/clipboard');
+      return now.status === 200 && now.body.equals(Buffer.from(text)) && now;
+    });
     assert.equal(reply.headers['content-type'], 'text/plain; charset=utf-8');
-    assert(reply.body.equals(Buffer.from(text)), `${text.length} bytes of text`);
   }
   await put('selected', ['-selection', 'primary']);
-  assert.equal((await daemon.request('GET', '/v1/clipboard?selection=primary')).body.toString(), 'selected');
+  await waitFor('the selection', async () =>
+    (await daemon.request('GET', '/v1/clipboard?selection=primary')).body.toString() === 'selected');
   const png = (await daemon.request('GET', '/v1/shot')).body;
   fs.writeFileSync(box.file('clip.png'), png);
   await box.ok('sh', ['-c', 'xclip -selection clipboard -t image/png clip.png >/dev/null 2>&1'], { env });
-  const picture = await daemon.request('GET', '/v1/clipboard?type=image/png');
+  const picture = await waitFor('the picture', async () => {
+    const now = await daemon.request('GET', '/v1/clipboard?type=image/png');
+    return now.status === 200 && now;
+  });
   assert.equal(picture.headers['content-type'], 'image/png', `${picture.status}`);
   assert.equal(readPng(picture.body).width, 320);
   const owner = box.spawn('xclip', ['-selection', 'clipboard', '-quiet', '-in', 'clip.png'], { env });
-  await waitFor('the owner', async () => (await daemon.request('GET', '/v1/clipboard')).status === 200);
+  // It has the selection, and the daemon has asked it for what it copied.
+  await waitFor('the owner', () => /request number 2/.test(owner.log()));
   process.kill(owner.pid, 'SIGSTOP');
   const hung = await daemon.request('GET', '/v1/clipboard');
   process.kill(owner.pid, 'SIGCONT');
