@@ -94,7 +94,7 @@ static void destroy_hand(struct screen *screen)
 {
 	viewer_input_destroy(screen->viewer_input);
 	screen->viewer_input = NULL;
-	screen_end_runs(screen);
+	screen_end_lane(screen);
 	act_runner_destroy(screen->runner);
 	typist_destroy(screen->hand.typist);
 	injector_destroy(screen->hand.injector);
@@ -201,7 +201,7 @@ static void release_all(void *arg)
 	if (screen->conn == NULL)
 		return;
 	act_runner_lock_out(screen->runner);
-	screen_lock_out_runs(screen);
+	screen_lock_out_lane(screen);
 	viewer_input_forget(screen->viewer_input);
 	if (screen->hand.typist != NULL)
 		typist_release_all(screen->hand.typist);
@@ -224,7 +224,7 @@ struct screen *screen_create(
 	screen->loop = loop_create();
 	input_gate_init(&screen->gate, INPUT_SOURCE_AGENT, on_gate_change, screen);
 	pthread_mutex_init(&screen->lock, NULL);
-	list_init(&screen->xdotool_runs);
+	list_init(&screen->lane);
 	if (pthread_create(&screen->thread, NULL, thread_main, screen) != 0)
 		abort(); /* no thread at start: the process can do nothing */
 	return screen;

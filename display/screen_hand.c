@@ -20,7 +20,10 @@
 
 /* One call from the main thread to the display thread and back. */
 struct hand_job {
-	struct list link;   /* xdotool: in screen->xdotool_runs while it runs */
+	struct list link;   /* in screen->lane while it waits or runs */
+	void (*start)(struct hand_job *job);
+	void (*give_up)(struct hand_job *job, int error); /* answers one that has not started */
+	bool is_started;
 	struct screen *screen;
 	uint64_t id;
 	int error;
@@ -64,6 +67,44 @@ static struct hand_job *hand_job_create(struct screen *screen, void *arg)
 	return job;
 }
 
+/*
+ * The lane: batches of actions and xdotool chains run one after the other, in the order in which they
+ * came, so that none falls into the middle of another.
+ */
+static void lane_start_next(struct screen *screen)
+{
+	if (list_is_empty(&screen->lane))
+		return;
+	struct hand_job *job = container_of(screen->lane.next, struct hand_job, link);
+	if (job->is_started)
+		return;
+	job->is_started = true;
+	job->start(job);
+}
+
+static void lane_add(struct hand_job *job)
+{
+	list_append(&job->screen->lane, &job->link);
+	lane_start_next(job->screen);
+}
+
+/* The job is done: the next one may start. */
+static void lane_leave(struct hand_job *job)
+{
+	list_remove(&job->link);
+	lane_start_next(job->screen);
+}
+
+static struct hand_job *lane_find(struct screen *screen, uint64_t id)
+{
+	struct hand_job *job;
+	list_for_each(job, &screen->lane, link) {
+		if (job->id == id)
+			return job;
+	}
+	return NULL;
+}
+
 static void act_answer(void *arg)
 {
 	struct hand_job *job = arg;
@@ -75,20 +116,33 @@ static void act_run_done(void *arg, struct act_report *report)
 {
 	struct hand_job *job = arg;
 	job->act.report = *report;
+	lane_leave(job);
+	loop_post(job->screen->main_loop, act_answer, job);
+}
+
+static void act_start(struct hand_job *job)
+{
+	act_runner_start(job->screen->runner, job->id, &job->act.list, &job->act.options,
+		act_run_done, job);
+}
+
+static void act_give_up(struct hand_job *job, int error)
+{
+	job->act.report = (struct act_report){
+		.status = error == -ECANCELED ? ACT_CANCELED : ACT_NO_SCREEN};
+	action_list_finish(&job->act.list);
 	loop_post(job->screen->main_loop, act_answer, job);
 }
 
 static void act_run(void *arg)
 {
 	struct hand_job *job = arg;
-	if (job->screen->runner != NULL) {
-		act_runner_start(job->screen->runner, job->id, &job->act.list, &job->act.options,
-			act_run_done, job);
-		return;
-	}
-	struct act_report report = {.status = ACT_NO_SCREEN};
-	action_list_finish(&job->act.list);
-	act_run_done(job, &report);
+	job->start = act_start;
+	job->give_up = act_give_up;
+	if (job->screen->runner != NULL)
+		lane_add(job);
+	else
+		act_give_up(job, -ENOTCONN);
 }
 
 uint64_t screen_act(struct screen *screen, struct action_list *list,
@@ -104,12 +158,21 @@ uint64_t screen_act(struct screen *screen, struct action_list *list,
 	return id;
 }
 
+static void drop_waiting(struct hand_job *job, int error)
+{
+	list_remove(&job->link);
+	job->give_up(job, error);
+}
+
 static void cancel_act_run(void *arg)
 {
-	struct hand_job *job = arg;
-	if (job->screen->runner != NULL)
+	struct hand_job *request = arg;
+	struct hand_job *job = lane_find(request->screen, request->id);
+	if (job != NULL && job->is_started)
 		act_runner_cancel(job->screen->runner, job->id);
-	free(job);
+	else if (job != NULL)
+		drop_waiting(job, -ECANCELED);
+	free(request);
 }
 
 void screen_cancel_act(struct screen *screen, uint64_t id)
@@ -131,27 +194,36 @@ static void xdotool_answer(void *arg)
 static void xdotool_run_done(void *arg, const struct xdotool_result *result)
 {
 	struct hand_job *job = arg;
-	list_remove(&job->link);
 	job->xdotool.run = NULL;
 	job->xdotool.result.exit_status = result->exit_status;
 	job->xdotool.result.is_locked = result->is_locked;
 	buffer_append(&job->xdotool.result.out, result->out.data, result->out.len);
 	buffer_append(&job->xdotool.result.err, result->err.data, result->err.len);
+	lane_leave(job);
+	loop_post(job->screen->main_loop, xdotool_answer, job);
+}
+
+static void xdotool_start_job(struct hand_job *job)
+{
+	job->xdotool.run =
+		xdotool_start(&job->screen->hand, job->xdotool.request, xdotool_run_done, job);
+}
+
+static void xdotool_give_up(struct hand_job *job, int error)
+{
+	job->error = error;
 	loop_post(job->screen->main_loop, xdotool_answer, job);
 }
 
 static void xdotool_run(void *arg)
 {
 	struct hand_job *job = arg;
-	struct screen *screen = job->screen;
-	if (screen->conn == NULL) {
-		job->error = -ENOTCONN;
-		loop_post(screen->main_loop, xdotool_answer, job);
-		return;
-	}
-	list_append(&screen->xdotool_runs, &job->link);
-	job->xdotool.run =
-		xdotool_start(&screen->hand, job->xdotool.request, xdotool_run_done, job);
+	job->start = xdotool_start_job;
+	job->give_up = xdotool_give_up;
+	if (job->screen->runner != NULL)
+		lane_add(job);
+	else
+		xdotool_give_up(job, -ENOTCONN);
 }
 
 uint64_t screen_xdotool(struct screen *screen, const struct xdotool_request *request,
@@ -165,21 +237,16 @@ uint64_t screen_xdotool(struct screen *screen, const struct xdotool_request *req
 	return id;
 }
 
-/* Ends a run; its caller hears `error`. */
-static void end_run(struct hand_job *job, int error)
-{
-	list_remove(&job->link);
-	xdotool_cancel(job->xdotool.run);
-	job->error = error;
-	loop_post(job->screen->main_loop, xdotool_answer, job);
-}
-
 static void cancel_xdotool_run(void *arg)
 {
-	struct hand_job *request = arg, *job, *tmp;
-	list_for_each_safe(job, tmp, &request->screen->xdotool_runs, link) {
-		if (job->id == request->id)
-			end_run(job, -ECANCELED);
+	struct hand_job *request = arg;
+	struct hand_job *job = lane_find(request->screen, request->id);
+	if (job != NULL && job->is_started) {
+		xdotool_cancel(job->xdotool.run);
+		lane_leave(job);
+		xdotool_give_up(job, -ECANCELED);
+	} else if (job != NULL) {
+		drop_waiting(job, -ECANCELED);
 	}
 	free(request);
 }
@@ -191,18 +258,29 @@ void screen_cancel_xdotool(struct screen *screen, uint64_t id)
 	loop_post(screen->loop, cancel_xdotool_run, job);
 }
 
-void screen_end_runs(struct screen *screen)
+void screen_end_lane(struct screen *screen)
 {
 	struct hand_job *job, *tmp;
-	list_for_each_safe(job, tmp, &screen->xdotool_runs, link)
-		end_run(job, -ENOTCONN);
+	list_for_each_safe(job, tmp, &screen->lane, link) {
+		if (!job->is_started)
+			drop_waiting(job, -ENOTCONN);
+	}
+	/* A batch that runs is ended by its runner. */
+	list_for_each_safe(job, tmp, &screen->lane, link) {
+		if (job->start == xdotool_start_job) {
+			xdotool_cancel(job->xdotool.run);
+			drop_waiting(job, -ENOTCONN);
+		}
+	}
 }
 
-void screen_lock_out_runs(struct screen *screen)
+void screen_lock_out_lane(struct screen *screen)
 {
 	struct hand_job *job, *tmp;
-	list_for_each_safe(job, tmp, &screen->xdotool_runs, link)
-		xdotool_holder_changed(job->xdotool.run);
+	list_for_each_safe(job, tmp, &screen->lane, link) {
+		if (job->is_started && job->start == xdotool_start_job)
+			xdotool_holder_changed(job->xdotool.run);
+	}
 }
 
 static void window_answer(void *arg)

@@ -40,14 +40,14 @@ struct screen {
 	struct clipboard_keeper *keeper;
 	struct selection_owner *selections; /* what PUT /v1/clipboard has put there */
 	struct live_source *live;
-	struct list xdotool_runs;    /* of struct hand_job */
+	struct list lane;            /* of struct hand_job: what acts, one at a time; the first runs */
 	struct loop_timer *probe_timer;
 	uint64_t last_serial;
 };
 
-/* screen_hand.c: ends what acts (display thread), before the connection closes or as the holder of
-   the screen changes. */
-void screen_end_runs(struct screen *screen);
-void screen_lock_out_runs(struct screen *screen);
+/* screen_hand.c, display thread: ends what acts and what waits to, before the connection closes; tells
+   it that the holder of the screen has changed. */
+void screen_end_lane(struct screen *screen);
+void screen_lock_out_lane(struct screen *screen);
 
 #endif

@@ -172,6 +172,20 @@ boxTest('a caller that goes away stops its batch, and nothing stays down', async
   await terminal.expect('next');
 });
 
+boxTest('callers at once: batches and xdotool chains never mix, and one that goes away takes only its own', async (box) => {
+  const { server, daemon } = await box.startScreen();
+  const terminal = await startTerminal(box, daemon);
+  const texts = ['a', 'б', 'c', '你', 'e', 'ф'].map((letter) => letter.repeat(300));
+  await Promise.all(texts.map(async (text, i) => {
+    if (i % 2 === 0) return act(daemon, type(text));
+    const reply = await daemon.json('POST', '/v1/xdotool', { body: { args: ['type', '--delay', '0', text] } });
+    return assert.equal(reply.exit, 0, reply.stderr);
+  }));
+  const arrived = await waitFor('all', () => [...terminal.read()].length >= 1800 && terminal.read());
+  assert.deepEqual(arrived.match(/(.)\1*/gu).sort(), [...texts].sort());
+  assert.deepEqual(await heldDown(box, server.env), []);
+});
+
 boxTest('settle tells whether and when the screen changed, and a picture comes only if it did', async (box) => {
   const { daemon } = await box.startScreen();
   const terminal = await startTerminal(box, daemon);
