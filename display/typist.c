@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/loop.h"
 #include "base/utf8.h"
+#include "display/scancode.h"
 #include "display/typist_paste.h"
 #include "display/typist_private.h"
 #include "display/xconn.h"
@@ -234,6 +235,16 @@ uint64_t typist_keysym(struct typist *typist, struct input_ticket ticket, bool i
 	}
 	struct typist_op *op = enqueue(typist, TYPIST_KEYSYM, ticket, done, arg);
 	op->keysym = keysym;
+	op->is_down = is_down;
+	return op->id;
+}
+
+uint64_t typist_scancode(struct typist *typist, struct input_ticket ticket, bool is_down,
+	uint32_t scancode, uint32_t keysym, typist_done done, void *arg)
+{
+	struct typist_op *op = enqueue(typist, TYPIST_KEYSYM, ticket, done, arg);
+	op->keysym = keysym;
+	op->keycode = scancode_to_keycode(scancode);
 	op->is_down = is_down;
 	return op->id;
 }

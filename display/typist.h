@@ -100,6 +100,14 @@ uint64_t typist_key(struct typist *typist, struct input_ticket ticket,
 uint64_t typist_keysym(struct typist *typist, struct input_ticket ticket, bool is_down,
 	uint32_t keysym, typist_done done, void *arg);
 
+/*
+ * The same for a key by its PC scan code (scancode.h), for programs that look at keys rather than at
+ * what they mean. The key goes down as it is, Shift and AltGr are left alone, locks take effect. Where
+ * there is no such key, or its keycode is borrowed, it is typist_keysym with `keysym`.
+ */
+uint64_t typist_scancode(struct typist *typist, struct input_ticket ticket, bool is_down,
+	uint32_t scancode, uint32_t keysym, typist_done done, void *arg);
+
 /* Whether a viewer's Caps Lock and Num Lock reach the screen. Forgotten when the source is dropped. */
 void typist_pass_locks(struct typist *typist, uint8_t source, bool is_passed);
 

@@ -257,6 +257,35 @@ static void keysym_finish(struct typist *typist)
 	typist_finish_op(typist, TYPIST_OK, "%s", "");
 }
 
+/* Keys whose meaning is ours, or that mean nothing, do not count. */
+static bool has_own_meaning(const struct typist *typist, uint8_t keycode)
+{
+	return keycode != 0 && !keymap_key_is_empty(keymap_get_table(typist->keymap), keycode);
+}
+
+static void keycode_down(struct typist *typist)
+{
+	struct typist_op *op = typist->running;
+	uint32_t name = KEYCODE_RECORD | op->keycode;
+	const struct keymap_key *key =
+		&keymap_get_table(typist->keymap)->keys[op->keycode];
+	bool is_repeat = find_record(typist, op->ticket.source, name) >= 0;
+	bool is_plain = key->modmap == 0 && key->sets_mods == 0;
+	struct keymap_stroke stroke = {op->keycode, 0};
+	if (is_repeat && is_plain)
+		injector_repeat_key(typist->injector, op->ticket.source, op->keycode);
+	else if (!is_repeat)
+		press(typist, op, name, &stroke, NULL, true);
+	keysym_finish(typist);
+}
+
+static void keycode_up(struct typist *typist, int index)
+{
+	release_record(typist, index);
+	update_auto_repeat(typist);
+	keysym_finish(typist);
+}
+
 static void keysym_down(struct typist *typist)
 {
 	struct typist_op *op = typist->running;
@@ -300,6 +329,15 @@ void typist_keysym_start(struct typist *typist)
 	struct typist_op *op = typist->running;
 	uint8_t source = op->ticket.source;
 	uint32_t keysym = canonical(op->keysym);
+	int by_keycode = find_record(typist, source, KEYCODE_RECORD | op->keycode);
+	if (op->is_down && has_own_meaning(typist, op->keycode)) {
+		keycode_down(typist);
+		return;
+	}
+	if (!op->is_down && op->keycode != 0 && by_keycode >= 0) {
+		keycode_up(typist, by_keycode);
+		return;
+	}
 	if (keysym == 0 || (is_lock_key(keysym) && source != INPUT_SOURCE_AGENT &&
 				   !typist->passes_locks[source])) {
 		keysym_finish(typist);

@@ -45,6 +45,7 @@ struct typist_op {
 
 	/* keysym */
 	uint32_t keysym;
+	uint8_t keycode;         /* of a scan code, 0 without */
 	bool is_down;
 };
 
@@ -56,7 +57,8 @@ struct arrangement {
 	int pressed_count;
 };
 
-/* A key that somebody holds through typist_keysym. */
+/* A key that somebody holds through typist_keysym, or by KEYCODE_RECORD | keycode. */
+#define KEYCODE_RECORD 0x80000000u
 struct held_keysym {
 	uint8_t source;
 	uint8_t keycode;

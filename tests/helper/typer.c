@@ -6,7 +6,7 @@
  *   type JSON_STRING | paste JSON_STRING | slow MS JSON_STRING
  *   key CHORD | xkey CHORD | hold MS CHORD | keysym +NAME|-NAME|NAME…      (source: the last `source N`)
  *   source N | give N | drop N | release | cancel | quiet | quit
- *   burst NAME…   all at once, without waiting for one another
+ *   scan +HEX|-HEX   a scan code
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -165,8 +165,11 @@ static void run_line(struct typer *typer, char *line)
 	} else if (strcmp(line, "hold") == 0) {
 		key.hold_ms = (int)strtol(rest, &rest, 10);
 		run_key(typer, rest + 1, &key);
-	} else if (strcmp(line, "keysym") == 0 || strcmp(line, "burst") == 0) {
+	} else if (strcmp(line, "keysym") == 0) {
 		run_keysyms(typer, rest);
+	} else if (strcmp(line, "scan") == 0) {
+		typist_scancode(typer->typist, ticket(typer), rest[0] == '+',
+			(uint32_t)strtoul(rest + 1, NULL, 16), 0, on_done, typer);
 	} else if (strcmp(line, "quiet") == 0) {
 		on_quiet(typer);
 	} else if (strcmp(line, "cancel") == 0) {

@@ -12,6 +12,7 @@
 
 #include "display/input_gate.h"
 #include "display/keynames.h"
+#include "display/scancode.h"
 
 static void expect(const char *name, uint32_t wanted)
 {
@@ -201,6 +202,20 @@ static void gate_lets_only_the_holder_of_this_epoch_through(void **state)
 	assert_false(input_gate_admits(&gate, (struct input_ticket){0, epoch}));
 }
 
+static void scancodes(void **state)
+{
+	assert_int_equal(scancode_to_keycode(0x1e), 38);  /* a */
+	assert_int_equal(scancode_to_keycode(0x01), 9);   /* Escape */
+	assert_int_equal(scancode_to_keycode(0x56), 94);  /* less and greater */
+	assert_int_equal(scancode_to_keycode(0x58), 96);  /* F12 */
+	assert_int_equal(scancode_to_keycode(0xb8), 108); /* AltGr */
+	assert_int_equal(scancode_to_keycode(0xc8), 111); /* Up */
+	assert_int_equal(scancode_to_keycode(0xdb), 133); /* Super_L */
+	assert_int_equal(scancode_to_keycode(0x00), 0);
+	assert_int_equal(scancode_to_keycode(0xff), 0);
+	assert_int_equal(scancode_to_keycode(0x11e), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -211,6 +226,7 @@ int main(void)
 		cmocka_unit_test(chords),
 		cmocka_unit_test(chord_errors_name_the_part),
 		cmocka_unit_test(characters_of_keysyms),
+		cmocka_unit_test(scancodes),
 		cmocka_unit_test(gate_lets_only_the_holder_of_this_epoch_through),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
