@@ -181,9 +181,14 @@ static const char *advice_for_errno(int error)
 	}
 }
 
+/* The daemon's reply when it is a JSON object, else NULL. */
 static json_t *parse_reply(const struct http_answer *answer)
 {
-	return json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
+	json_t *reply = json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
+	if (json_is_object(reply))
+		return reply;
+	json_decref(reply);
+	return NULL;
 }
 
 /* Adds the daemon's own checks behind one that says whether it answers. */
@@ -197,7 +202,7 @@ static bool check_daemon(const struct invocation *call, json_t *checks)
 	if (ret < 0) {
 		add_check(checks, "daemon", "fail", advice_for_errno(ret),
 			"boxscreend does not answer: %s", strerror(-ret));
-	} else if (answer.status != 200 || !json_is_object(reply = parse_reply(&answer))) {
+	} else if (answer.status != 200 || (reply = parse_reply(&answer)) == NULL) {
 		add_check(checks, "daemon", "fail",
 			"run daemon and tool of one version: see boxscreend --version",
 			"boxscreend gave no list of checks (HTTP status %d)", answer.status);
