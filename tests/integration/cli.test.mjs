@@ -36,7 +36,11 @@ boxTest('status, windows, clipboard get: text and JSON', async (box) => {
   const windows = await box.tool(daemon, ['--json', 'windows']);
   assert(JSON.parse(windows.stdout).windows.some((w) => w.title === 'a title'));
   await box.run('sh', ['-c', 'xclip -selection clipboard >/dev/null 2>&1'], { env, input: 'Grüße\n😀' });
-  const clip = await box.tool(daemon, ['clipboard', 'get']);
+  // xclip returns before the server has its request.
+  const clip = await waitFor('the clipboard', async () => {
+    const result = await box.tool(daemon, ['clipboard', 'get']);
+    return result.stdout.length > 0 && result;
+  });
   assert.deepEqual([clip.status, clip.stdout.toString()], [0, 'Grüße\n😀']);
 });
 
