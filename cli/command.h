@@ -85,6 +85,7 @@ int command_scroll(const struct invocation *call);
 int command_shot(const struct invocation *call);
 int command_status(const struct invocation *call);
 int command_type(const struct invocation *call);
+int command_link(const struct invocation *call);
 int command_windows(const struct invocation *call);
 int command_xdotool(const struct invocation *call);
 

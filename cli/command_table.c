@@ -171,6 +171,17 @@ const struct command commands[] = {
 		.run = command_clipboard_set,
 	},
 	{
+		.name = "link",
+		.operands = "view|control",
+		.operands_min = 1,
+		.operands_max = 1,
+		.summary = "print an address that shows the live screen",
+		.details = "Who opens it may watch, or, with control, act too. Whoever has the address "
+			   "gets in.",
+		.options = OPTIONS({"ttl", 0, "SECONDS", "how long it is good for (1800)"}),
+		.run = command_link,
+	},
+	{
 		.name = "events",
 		.summary = "follow what happens, one line per event",
 		.details = "Runs until it is interrupted. Goes on where it was when the connection "

@@ -28,6 +28,8 @@
 #define POINTER_INTERVAL_MS 16
 /* Smaller moving things (a spinner, a caret) cost less as they are than as a video. */
 #define HOT_SIDE_MIN 32
+/* Changes of up to so many tiles are told to the pixel. */
+#define SHARP_TILES 8
 
 struct live_source {
 	struct loop *loop;
@@ -193,6 +195,48 @@ static void look_at_motion(struct live_source *source, const struct frame *befor
 	loop_timer_arm(source->cool_timer, ACTIVITY_COOL_US / 1000 + 5);
 }
 
+static bool covers(const struct rect *outer, const struct rect *inner)
+{
+	struct rect common = rect_intersect(outer, inner);
+	return rect_equals(&common, inner);
+}
+
+/*
+ * The damage comes in tiles. Around a video, and where a letter was typed, most of a tile has not
+ * changed: there it is cut down to what did. Tiles of larger changes stay whole, since ragged boxes
+ * compress worse than they save.
+ */
+static void sharpen(const struct live_source *source, const struct frame *before,
+	const struct frame *after, pixman_region32_t *damage)
+{
+	pixman_region32_t sharp;
+	int count;
+	const pixman_box32_t *boxes = pixman_region32_rectangles(damage, &count);
+	int area = 0;
+	for (int i = 0; i < count; i++)
+		area += (boxes[i].x2 - boxes[i].x1) * (boxes[i].y2 - boxes[i].y1);
+	bool is_small = area <= SHARP_TILES * ACTIVITY_TILE * ACTIVITY_TILE;
+	pixman_region32_init(&sharp);
+	for (int i = 0; i < count; i++) {
+		for (int y = boxes[i].y1; y < boxes[i].y2; y += ACTIVITY_TILE) {
+			for (int x = boxes[i].x1; x < boxes[i].x2; x += ACTIVITY_TILE) {
+				struct rect box = {x, y, boxes[i].x2 - x, boxes[i].y2 - y};
+				struct rect tile = {x, y, ACTIVITY_TILE, ACTIVITY_TILE};
+				tile = rect_intersect(&tile, &box);
+				struct rect in_hot = rect_intersect(&tile, &source->hot);
+				bool is_border = !rect_is_empty(&in_hot) && !covers(&source->hot, &tile);
+				if (is_small || is_border)
+					frame_diff_extents(before, after, &tile, &tile);
+				if (!rect_is_empty(&tile))
+					pixman_region32_union_rect(&sharp, &sharp, tile.x, tile.y,
+						(unsigned)tile.width, (unsigned)tile.height);
+			}
+		}
+	}
+	pixman_region32_copy(damage, &sharp);
+	pixman_region32_fini(&sharp);
+}
+
 static void on_frame(void *arg, struct frame *frame)
 {
 	struct live_source *source = arg;
@@ -212,6 +256,8 @@ static void on_frame(void *arg, struct frame *frame)
 	}
 	source->last = frame_ref(frame);
 	look_at_motion(source, is_same_size ? before : NULL, frame, clock_monotonic_us());
+	if (is_same_size)
+		sharpen(source, before, frame, &damage);
 	tell(source, &damage);
 	pixman_region32_fini(&damage);
 	frame_unref(before);
@@ -321,7 +367,9 @@ static void on_event(void *arg, XEvent *event)
 		ask_for_pointer(source);
 	} else if (event->type == conn->fixes_event + XFixesSelectionNotify) {
 		const XFixesSelectionNotifyEvent *notify = (const void *)event;
-		if (notify->owner != None && !is_ours(conn, notify->owner) &&
+		if (notify->subtype == XFixesSetSelectionOwnerNotify &&
+			notify->selection == xprop_atom(conn, "CLIPBOARD") &&
+			notify->owner != None && !is_ours(conn, notify->owner) &&
 			is_clipboard_wanted(source))
 			read_clipboard(source);
 	} else if (conn->has_xkb && event->type == conn->xkb_event &&
@@ -347,9 +395,7 @@ static void select_events(struct live_source *source, bool is_on)
 		XIQueryVersion(conn->dpy, &major, &minor);
 		XISelectEvents(conn->dpy, conn->root, &mask, 1);
 	}
-	if (conn->has_fixes)
-		XFixesSelectSelectionInput(conn->dpy, conn->root, xprop_atom(conn, "CLIPBOARD"),
-			is_on ? XFixesSetSelectionOwnerNotifyMask : 0);
+	/* The clipboard keeper asks for the selection's events all the time. */
 	if (conn->has_xkb)
 		XkbSelectEventDetails(conn->dpy, XkbUseCoreKbd, XkbIndicatorStateNotify,
 			XkbAllIndicatorEventsMask, is_on ? XkbAllIndicatorEventsMask : 0);

@@ -87,7 +87,7 @@ static void create_hand(struct screen *screen)
 	screen->selections = selection_owner_create(conn);
 	screen->keeper = clipboard_keeper_create(
 		conn, screen->clipboard, screen->selections, &screen->gate);
-	screen->viewer_input = viewer_input_create(&screen->hand);
+	screen->viewer_input = viewer_input_create(&screen->hand, screen->selections);
 }
 
 static void destroy_hand(struct screen *screen)

@@ -12,22 +12,21 @@
 
 struct viewer_input {
 	const struct hand *hand;
-	struct selection_owner *selections; /* made when the first text comes */
+	struct selection_owner *selections;
 	unsigned buttons[INPUT_SOURCE_MAX + 1]; /* what each source holds */
 };
 
-struct viewer_input *viewer_input_create(const struct hand *hand)
+struct viewer_input *viewer_input_create(
+	const struct hand *hand, struct selection_owner *selections)
 {
 	struct viewer_input *input = xcalloc(1, sizeof(*input));
 	input->hand = hand;
+	input->selections = selections;
 	return input;
 }
 
 void viewer_input_destroy(struct viewer_input *input)
 {
-	if (input == NULL)
-		return;
-	selection_owner_destroy(input->selections);
 	free(input);
 }
 
@@ -46,18 +45,12 @@ static void point(struct viewer_input *input, const struct viewer_event *event)
 	*held = event->buttons;
 }
 
-static void on_selections_owned(void *arg, bool is_owned)
-{
-	(void)arg;
-	(void)is_owned; /* somebody who took it in the same moment wins, as on any desktop */
-}
-
+/* Both selections: terminals paste one, everything else the other. */
 static void set_clipboard(struct viewer_input *input, const struct viewer_event *event)
 {
-	if (input->selections == NULL)
-		input->selections = selection_owner_create(input->hand->conn);
-	selection_owner_take(
-		input->selections, event->text, event->text_len, on_selections_owned, input);
+	for (int is_primary = 0; is_primary <= 1; is_primary++)
+		selection_owner_set(
+			input->selections, is_primary, false, event->text, event->text_len);
 }
 
 static void let_go(struct viewer_input *input, uint8_t source)

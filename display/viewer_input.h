@@ -14,6 +14,7 @@
 #include "display/input_gate.h"
 
 struct hand;
+struct selection_owner;
 struct viewer_input;
 
 enum viewer_event_kind {
@@ -36,8 +37,9 @@ struct viewer_event {
 	size_t text_len;
 };
 
-/* Display thread only. `hand` is the connection's and outlives it. */
-struct viewer_input *viewer_input_create(const struct hand *hand);
+/* Display thread only. Both are the connection's and outlive it; `selections` owns what viewers paste. */
+struct viewer_input *viewer_input_create(
+	const struct hand *hand, struct selection_owner *selections);
 void viewer_input_destroy(struct viewer_input *input); /* accepts NULL */
 
 /* Carries the event out; its text is taken. */

@@ -27,5 +27,7 @@ COMMAND(command_window_resize);
 COMMAND(command_clipboard_get);
 COMMAND(command_clipboard_put);
 COMMAND(command_screen_put);
+COMMAND(command_link_create);
+COMMAND(command_link_delete);
 
 #endif

@@ -28,6 +28,8 @@
 #include "service/routes.h"
 #include "service/service.h"
 #include "service/shot_cache.h"
+#include "takeover/links.h"
+#include "takeover/page_server.h"
 #include "takeover/rfb_listener.h"
 #include "takeover/viewers.h"
 #define LOG_MODULE "main"
@@ -239,6 +241,10 @@ static bool start_viewers(struct daemon *daemon)
 	char *name = xasprintf("boxscreen %s", options->box_id);
 	daemon->service.viewers = viewers_create(daemon->loop, name, &events);
 	free(name);
+	daemon->service.links = links_create();
+	daemon->service.page_server = page_server_create(daemon->loop, daemon->service.links,
+		daemon->service.viewers, options->box_id, daemon->public_url,
+		options->listen_address);
 	if (options->rfb == NULL)
 		return true;
 	daemon->rfb = rfb_listener_create(daemon->loop, options->rfb,
@@ -306,6 +312,8 @@ static void daemon_finish(struct daemon *daemon)
 	http_server_destroy(daemon->http);
 	screen_destroy(service->screen);
 	viewers_destroy(service->viewers);
+	page_server_destroy(service->page_server);
+	links_destroy(service->links);
 	loop_finish_work(daemon->loop); /* pictures still being encoded */
 	xserver_destroy(daemon->xserver);
 	downloads_destroy(service->downloads);

@@ -8,6 +8,7 @@
 #include "service/downloads.h"
 #include "service/reply.h"
 #include "service/service.h"
+#include "takeover/page_server.h"
 
 static const struct {
 	const char *name, *value;
@@ -18,7 +19,6 @@ static const struct {
 		"frame-ancestors 'self'"},
 	{"Referrer-Policy", "no-referrer"},
 	{"X-Content-Type-Options", "nosniff"},
-	{"Cache-Control", "no-store"},
 	{"Permissions-Policy",
 		"clipboard-read=(self), clipboard-write=(self), fullscreen=(self), "
 		"screen-wake-lock=(self)"},
@@ -32,6 +32,12 @@ void pages_dispatch(struct service *service, struct http_request *request)
 	for (size_t i = 0; i < ARRAY_LEN(security_headers); i++)
 		http_request_add_header(
 			request, security_headers[i].name, security_headers[i].value);
+	/* The names of these files hold a hash of their contents. */
+	bool is_asset = strncmp(http_request_path(request), "/assets/", 8) == 0;
+	http_request_add_header(request, "Cache-Control",
+		is_asset ? "public, max-age=31536000, immutable" : "no-store");
+	if (page_server_handle(service->page_server, request))
+		return;
 	if (strncmp(http_request_path(request), "/box/", 5) == 0)
 		downloads_serve(service->downloads, request);
 	else

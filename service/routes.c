@@ -34,6 +34,8 @@ static const struct route table[] = {
 	{"GET", "/v1/clipboard", clipboard_query, false, "what is on the clipboard",
 		command_clipboard_get},
 	{"PUT", "/v1/screen", NULL, true, "change the screen's size", command_screen_put},
+	{"POST", "/v1/links", NULL, true, "make a link to the live screen", command_link_create},
+	{"DELETE", "/v1/links/{id}", NULL, false, "end a link", command_link_delete},
 	{"GET", "/v1/doctor", NULL, false, "checks of the display and its server", command_doctor},
 	{"GET", "/v1/routes", NULL, false, "this table", command_routes},
 	{"GET", "/healthz", NULL, false, "200 when screenshots work", command_healthz},

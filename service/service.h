@@ -10,9 +10,11 @@
 
 struct downloads;
 struct events;
+struct links;
 struct loop;
 struct metrics;
 struct options;
+struct page_server;
 struct screen;
 struct shot_cache;
 struct viewers;
@@ -26,6 +28,8 @@ struct service {
 	struct downloads *downloads;
 	struct shot_cache *shot_cache;
 	struct viewers *viewers;
+	struct links *links;
+	struct page_server *page_server;
 	const char *socket_path;
 	const char *public_url;      /* without a trailing slash */
 	const char *xserver_fault;   /* why there is no X server and will be none; NULL */
