@@ -40,7 +40,10 @@ struct code {
 	uint16_t count[MAX_CODE_BITS + 1]; /* codes of each length */
 };
 
-/* Bits are kept as in the stream, next bit lowest. Bits at and above `count` may be set or not. */
+/*
+ * Bits are kept as in the stream, next bit lowest. Those at and above `count` may be there already,
+ * or still be zero.
+ */
 struct reader {
 	const uint8_t *next, *end;
 	uint64_t bits;
@@ -64,7 +67,7 @@ static inline void reader_refill_fast(struct reader *in)
 	in->count |= 56;
 }
 
-/* Afterwards at least 56 bits are there, or all that the stream has left, with zeros above. */
+/* Afterwards at least 56 bits are there, or all that the stream has left and zeros above. */
 static inline void reader_refill(struct reader *in)
 {
 	if (in->end - in->next >= 8) {
@@ -75,9 +78,6 @@ static inline void reader_refill(struct reader *in)
 		in->bits |= (uint64_t)*in->next++ << in->count;
 		in->count += 8;
 	}
-	/* The fast way leaves bits of later bytes above `count`. */
-	if (in->count < 64)
-		in->bits &= ((uint64_t)1 << in->count) - 1;
 }
 
 static inline void reader_consume(struct reader *in, unsigned int bits)
@@ -329,10 +329,10 @@ static bool build_dynamic_codes(struct walk *walk)
 	dists += 1;
 	if (litlens > 286 || dists > 30 || !read_code_length_code(walk, code_lengths + 4))
 		return false;
-	uint8_t lengths[286 + 30];
-	if (!read_code_lengths(walk, lengths, litlens + dists) || lengths[END_OF_BLOCK] == 0)
-		return false;
-	return build_codes(walk, lengths, (int)litlens, lengths + litlens, (int)dists);
+	uint8_t lengths[286 + 30] = {0};
+	/* A block without a code for its end runs on to the end of the stream, and fails there. */
+	return read_code_lengths(walk, lengths, litlens + dists) &&
+	       build_codes(walk, lengths, (int)litlens, lengths + litlens, (int)dists);
 }
 
 /* Walks one symbol, with its distance; *is_end: it was the end of the block. */
@@ -418,12 +418,7 @@ static bool skip_block(struct walk *walk, unsigned int type)
 
 int deflate_join_scan(const uint8_t *stream, size_t len, struct deflate_tail *out)
 {
-	struct walk walk;
-	walk.start = walk.in.next = stream;
-	walk.in.end = stream + len;
-	walk.in.bits = 0;
-	walk.in.count = 0;
-	walk.has_fixed_codes = false;
+	struct walk walk = {.start = stream, .in = {.next = stream, .end = stream + len}};
 	for (;;) {
 		size_t header_bit = walk_position(&walk);
 		unsigned int header;

@@ -2,6 +2,7 @@
 #include "capture/palette.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/pixel.h"
@@ -44,6 +45,23 @@ bool palette_merge(struct palette *palette, const struct palette *other)
 			return false;
 	}
 	return true;
+}
+
+static int compare_colours(const void *a, const void *b)
+{
+	uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+	return (left > right) - (left < right);
+}
+
+void palette_sort(struct palette *palette)
+{
+	uint32_t colours[PALETTE_MAX];
+	int count = palette->count;
+	memcpy(colours, palette->colours, (size_t)count * sizeof(colours[0]));
+	qsort(colours, (size_t)count, sizeof(colours[0]), compare_colours);
+	palette_init(palette);
+	for (int i = 0; i < count; i++)
+		add_colour(palette, colours[i]);
 }
 
 /*
@@ -108,7 +126,7 @@ static inline void put_run(const struct run *run, uint8_t first, uint8_t second,
 		uint32_t four[4];
 		memcpy(four, &index, sizeof(four));
 		uint32_t packed = htole32(four[0] | four[1] << 8 | four[2] << 16 | four[3] << 24);
-		memcpy(indices + i * 4, &packed, sizeof(packed));
+		memcpy(indices + (size_t)i * 4, &packed, sizeof(packed));
 	}
 }
 

@@ -15,7 +15,7 @@
 #define PALETTE_SLOTS 2048
 
 struct palette {
-	uint32_t colours[PALETTE_MAX]; /* 0xRRGGBB, in order of first sight */
+	uint32_t colours[PALETTE_MAX]; /* 0xRRGGBB, by index */
 	int count;
 	/* Open-addressing hash, at most an eighth full. */
 	uint32_t slot_colour[PALETTE_SLOTS];
@@ -30,6 +30,9 @@ bool palette_add_row(struct palette *palette, const uint8_t *bgrx, int width);
 
 /* Adds the other palette's colours. False when that would make more than 256. */
 bool palette_merge(struct palette *palette, const struct palette *other);
+
+/* Puts the colours in order of their value, whatever the order they were found in. */
+void palette_sort(struct palette *palette);
 
 /* Writes the index of each pixel; all colours must be in the palette. */
 void palette_index_row(

@@ -57,31 +57,30 @@ struct picture *picture_scale(const struct pixels *src, int width, int height);
  * Draws premultiplied A,R,G,B words (0xAARRGGBB, native order) of size w x h with its top left
  * corner at x,y (may lie partly or wholly outside).
  */
-void picture_blend_argb(
-	struct picture *picture, int x, int y, const uint32_t *argb, int w, int h);
+void picture_blend_argb(struct picture *picture, int x, int y, const uint32_t *argb, int w, int h);
 
 /*
  * Draws a coordinate grid: lines each `step` screen pixels (chosen from the scale so that lines are
- * 50 to 120 picture pixels apart) and their screen coordinates along the top and left edges, legible
- * on any background. origin_*: screen coordinates of the picture's top left corner; scale_*: picture
- * pixels per screen pixel.
+ * 50 to 120 picture pixels apart) and their screen coordinates along the top and left edges,
+ * legible on any background. origin_*: screen coordinates of the picture's top left corner;
+ * scale_*: picture pixels per screen pixel.
  */
 void picture_draw_grid(
-	struct picture *picture, int origin_x, int origin_y, double scale_x, double scale_y);
+        struct picture *picture, int origin_x, int origin_y, double scale_x, double scale_y);
 
 /* What goes into a file besides the pixels. */
 struct picture_meta {
-	int64_t taken_wall_us; /* written as a PNG text chunk "Creation Time" (RFC 3339) */
+	int64_t taken_wall_us;  /* written as a PNG text chunk "Creation Time" (RFC 3339) */
 	int origin_x, origin_y; /* written as a PNG text chunk "Screen Origin" ("X,Y") */
 };
 
 /*
  * Encodes to out (appended). quality 1..100 for JPEG and WebP (100 in WebP is lossless); ignored
- * for PNG. `threads`: how many threads the call may use in all (1 or 2; PNG only). Returns 0 or a
- * negative errno (-ENOMEM, -EOVERFLOW when the format cannot hold that size: JPEG 65,500 and
- * WebP 16,383 pixels a side).
+ * for PNG. `threads`: how many threads the call may use in all (1 or 2; PNG only); the bytes are
+ * the same for both. Returns 0 or a negative errno (-ENOMEM, -EOVERFLOW when the format cannot hold
+ * that size: JPEG 65,500 and WebP 16,383 pixels a side), and then leaves out as it was.
  */
 int picture_encode(const struct pixels *src, enum picture_format format, int quality, int threads,
-	const struct picture_meta *meta, struct buffer *out);
+        const struct picture_meta *meta, struct buffer *out);
 
 #endif

@@ -118,6 +118,9 @@ static void job_find_palette(struct png_job *job)
 	job_run(job, collect_colours);
 	job->has_palette =
 	        !job->has_too_many_colours && palette_merge(&job->palettes[0], &job->palettes[1]);
+	/* Which thread came upon which colour is chance, and must not show in the file. */
+	if (job->has_palette)
+		palette_sort(&job->palettes[0]);
 }
 
 static const struct palette *job_palette(const struct png_job *job)

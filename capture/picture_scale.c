@@ -18,13 +18,13 @@ typedef int32_t ivec4 __attribute__((vector_size(16)));
 /* Where one output pixel comes from: `count` source pixels from `first` on. */
 struct taps {
 	int first, count;
-	const float *weights; /* all positive, their sum is 1 */
+	size_t weight; /* of the first one, in the axis's weights */
 };
 
 struct axis {
 	struct taps *taps; /* by output position */
-	float *weights;
-	bool repeats; /* every output pixel is exactly one source pixel */
+	float *weights;    /* all positive; those of an output pixel add up to 1 */
+	bool repeats;      /* every output pixel is exactly one source pixel */
 };
 
 static void axis_finish(struct axis *axis)
@@ -66,14 +66,15 @@ static bool axis_init(struct axis *axis, int from, int to)
 {
 	size_t most_taps = from > to ? (size_t)(from / to) + 2 : 2;
 	axis->repeats = to % from == 0;
-	axis->taps = malloc((size_t)to * sizeof(*axis->taps));
+	axis->taps = calloc((size_t)to, sizeof(*axis->taps));
 	axis->weights = malloc((size_t)to * most_taps * sizeof(*axis->weights));
 	if (axis->taps == NULL || axis->weights == NULL)
 		return false;
-	float *next = axis->weights;
+	size_t used = 0;
 	for (int i = 0; i < to; i++) {
 		struct taps *taps = &axis->taps[i];
-		taps->weights = next;
+		float *next = &axis->weights[used];
+		taps->weight = used;
 		if (axis->repeats) {
 			taps->first = i / (to / from);
 			taps->count = 1;
@@ -83,7 +84,7 @@ static bool axis_init(struct axis *axis, int from, int to)
 		} else {
 			taps->count = interpolate(i, from, to, next, &taps->first);
 		}
-		next += taps->count;
+		used += (size_t)taps->count;
 	}
 	return true;
 }
@@ -101,11 +102,12 @@ static inline void store_pixel(uint8_t *bgrx, vec4 value)
 		bgrx[c] = (uint8_t)rounded[c];
 }
 
-static void mix_rows(const struct pixels *src, const struct taps *taps, vec4 *mixed)
+static void mix_rows(
+        const struct pixels *src, const struct taps *taps, const float *weights, vec4 *mixed)
 {
 	for (int k = 0; k < taps->count; k++) {
 		const uint8_t *row = pixels_row(src, taps->first + k);
-		float weight = taps->weights[k];
+		float weight = weights[taps->weight + (size_t)k];
 		for (int x = 0; x < src->width; x++) {
 			vec4 value = load_pixel(row + (ptrdiff_t)x * 4) * weight;
 			mixed[x] = k == 0 ? value : mixed[x] + value;
@@ -118,9 +120,10 @@ static void mix_columns(const vec4 *mixed, const struct axis *axis, int width, u
 	for (int x = 0; x < width; x++, to += 4) {
 		const struct taps *taps = &axis->taps[x];
 		const vec4 *from = mixed + taps->first;
-		vec4 value = from[0] * taps->weights[0];
+		const float *weights = &axis->weights[taps->weight];
+		vec4 value = from[0] * weights[0];
 		for (int k = 1; k < taps->count; k++)
-			value += from[k] * taps->weights[k];
+			value += from[k] * weights[k];
 		store_pixel(to, value);
 	}
 }
@@ -142,7 +145,7 @@ static void scale_rows(const struct pixels *src, const struct axis *across, cons
 		} else if (down->repeats && across->repeats) {
 			repeat_columns(pixels_row(src, taps->first), across, out->width, to);
 		} else {
-			mix_rows(src, taps, mixed);
+			mix_rows(src, taps, down->weights, mixed);
 			mix_columns(mixed, across, out->width, to);
 		}
 	}
