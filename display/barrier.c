@@ -16,7 +16,8 @@
 /* Answers take 7-45 ms in GTK, Qt and browsers; a busy one is asked by its socket meanwhile. */
 #define PING_PATIENCE_MS 250
 #define LOOKS_IN_A_ROW   4
-/* A program whose main thread never sleeps (a game) but keeps its queue empty for so long is done. */
+/* A program whose main thread never sleeps (a game) but keeps its queue empty for so long is done.
+ */
 #define RUNNING_PATIENCE_US 2000000
 /* For programs that can neither be asked nor seen: twice the slowest barrier measured. */
 #define BLIND_WAIT_MS 100
@@ -26,7 +27,7 @@
 
 enum phase {
 	PHASE_IDLE,
-	PHASE_DONE,    /* the outcome is known; the callback is on its way */
+	PHASE_DONE, /* the outcome is known; the callback is on its way */
 	PHASE_PING,
 	PHASE_LOOK,
 	PHASE_BLIND,
@@ -37,20 +38,20 @@ struct barrier {
 	struct xconn *conn;
 	struct xconn_listener listener;
 	struct loop_timer *timer;
-	struct socket_look *look;     /* NULL: the kernel has no such thing */
+	struct socket_look *look; /* NULL: the kernel has no such thing */
 	Atom wm_protocols, net_wm_ping;
 
 	enum phase phase;
 	enum barrier_outcome outcome;
 	void (*done)(void *arg, enum barrier_outcome outcome);
 	void *done_arg;
-	int64_t limit_us;             /* when to give up */
+	int64_t limit_us; /* when to give up */
 
-	Window focus;                 /* of this barrier */
-	Window ping_window;           /* the window that offers the ping, None without */
+	Window focus;       /* of this barrier */
+	Window ping_window; /* the window that offers the ping, None without */
 	unsigned long ping_id;
-	Window mute_window;           /* offered the ping and did not answer in time */
-	Window aimed_window;          /* whose process `look` is aimed at, None: nobody's */
+	Window mute_window;  /* offered the ping and did not answer in time */
+	Window aimed_window; /* whose process `look` is aimed at, None: nobody's */
 	int quiet_looks;
 	int64_t running_since_us;
 };
@@ -92,8 +93,8 @@ static void select_root_events(struct xconn *conn)
 	/* Others on this connection select on the root too: add to theirs. */
 	XWindowAttributes attributes;
 	if (XGetWindowAttributes(conn->dpy, conn->root, &attributes))
-		XSelectInput(conn->dpy, conn->root,
-			attributes.your_event_mask | SubstructureNotifyMask);
+		XSelectInput(
+			conn->dpy, conn->root, attributes.your_event_mask | SubstructureNotifyMask);
 }
 
 struct barrier *barrier_create(struct xconn *conn)
@@ -233,10 +234,19 @@ static bool aim(struct barrier *barrier)
 		return true;
 	xconn_trap(barrier->conn);
 	pid_t pid = window_pid(barrier, barrier->focus);
-	bool is_aimed = xconn_untrap(barrier->conn) == 0 && pid > 0 &&
-			socket_look_aim(barrier->look, pid);
+	bool is_aimed =
+		xconn_untrap(barrier->conn) == 0 && pid > 0 && socket_look_aim(barrier->look, pid);
 	barrier->aimed_window = is_aimed ? barrier->focus : None;
 	return is_aimed;
+}
+
+pid_t barrier_window_pid(struct barrier *barrier, Window window)
+{
+	if (window == None || !barrier->conn->has_xres)
+		return -1;
+	xconn_trap(barrier->conn);
+	pid_t pid = window_pid(barrier, window);
+	return xconn_untrap(barrier->conn) == 0 ? pid : -1;
 }
 
 static void wait_blindly(struct barrier *barrier)
@@ -318,13 +328,28 @@ static void on_timer(void *arg)
 	}
 }
 
+Window barrier_pointer_window(struct xconn *conn)
+{
+	if (conn->is_broken)
+		return None;
+	xconn_trap(conn);
+	Window window = window_under_pointer(conn);
+	return xconn_untrap(conn) == 0 && window != conn->root ? window : None;
+}
+
 void barrier_begin(struct barrier *barrier, int limit_ms,
+	void (*done)(void *arg, enum barrier_outcome outcome), void *arg)
+{
+	barrier_begin_on(barrier, barrier_focus_window(barrier->conn), limit_ms, done, arg);
+}
+
+void barrier_begin_on(struct barrier *barrier, Window window, int limit_ms,
 	void (*done)(void *arg, enum barrier_outcome outcome), void *arg)
 {
 	barrier->done = done;
 	barrier->done_arg = arg;
 	barrier->limit_us = clock_monotonic_us() + (int64_t)limit_ms * 1000;
-	barrier->focus = barrier_focus_window(barrier->conn);
+	barrier->focus = window;
 	if (barrier->focus == None || barrier->conn->is_broken) {
 		finish(barrier, BARRIER_PASSED);
 		return;
@@ -332,8 +357,8 @@ void barrier_begin(struct barrier *barrier, int limit_ms,
 	barrier->ping_window = find_ping_window(barrier);
 	if (barrier->ping_window != None && barrier->ping_window != barrier->mute_window) {
 		barrier->phase = PHASE_PING;
-		loop_timer_arm(barrier->timer,
-			PING_PATIENCE_MS < limit_ms ? PING_PATIENCE_MS : limit_ms);
+		loop_timer_arm(
+			barrier->timer, PING_PATIENCE_MS < limit_ms ? PING_PATIENCE_MS : limit_ms);
 		send_ping(barrier);
 		return;
 	}

@@ -18,8 +18,8 @@
 #define COORDINATE_MAX 32767 /* the protocol's INT16 */
 
 /* Bits of the property that outlives us. */
-#define LEFT_KEYS_DOWN  1u
-#define LEFT_REPEAT_OFF 2u
+#define LEFT_KEYS_DOWN   1u
+#define LEFT_REPEAT_OFF  2u
 #define LEFT_LOCKS_SHIFT 8 /* above: the locks that were switched off for a moment */
 
 struct held {
@@ -32,13 +32,14 @@ struct held {
 struct injector {
 	struct xconn *conn;
 	Atom held_atom;
-	unsigned marked;              /* what the property says now */
-	struct held held[HELD_MAX];   /* in the order of the presses */
+	unsigned marked;            /* what the property says now */
+	struct held held[HELD_MAX]; /* in the order of the presses */
 	int held_count;
-	uint8_t lifted[256];          /* by keycode: 1 a holder's, 2 a stranger's */
+	uint8_t lifted[256]; /* by keycode: 1 a holder's, 2 a stranger's */
 	bool assisted[256];
-	bool is_repeat_off;           /* by us, and it was on before */
-	uint8_t unlocked;             /* locks that are to be set again */
+	bool is_repeat_off; /* by us, and it was on before */
+	uint8_t unlocked;   /* locks that are to be set again */
+	unsigned press_count;
 };
 
 /*
@@ -66,8 +67,7 @@ static void fake_key(struct injector *injector, uint8_t keycode, bool is_down)
 static void fake_button(struct injector *injector, int button, bool is_down)
 {
 	if (!injector->conn->is_broken)
-		XTestFakeButtonEvent(
-			injector->conn->dpy, (unsigned)button, is_down, CurrentTime);
+		XTestFakeButtonEvent(injector->conn->dpy, (unsigned)button, is_down, CurrentTime);
 }
 
 /* Everything that is down: only a predecessor that died can have left it, the property says. */
@@ -98,8 +98,9 @@ static void recover(struct injector *injector)
 	int format;
 	unsigned long count, rest;
 	unsigned char *data = NULL;
-	int status = XGetWindowProperty(injector->conn->dpy, injector->conn->root,
-		injector->held_atom, 0, 1, False, XA_CARDINAL, &type, &format, &count, &rest, &data);
+	int status =
+		XGetWindowProperty(injector->conn->dpy, injector->conn->root, injector->held_atom,
+			0, 1, False, XA_CARDINAL, &type, &format, &count, &rest, &data);
 	if (status == Success && type == XA_CARDINAL && format == 32 && count == 1) {
 		long value;
 		memcpy(&value, data, sizeof(value));
@@ -216,8 +217,15 @@ void injector_button(struct injector *injector, uint8_t source, int button, bool
 		return;
 	}
 	bool was_held = find_held(injector, -1, code, true) >= 0;
-	if (add_held(injector, source, code, true) && !was_held)
+	if (add_held(injector, source, code, true) && !was_held) {
+		injector->press_count++;
 		fake_button(injector, button, true);
+	}
+}
+
+unsigned injector_press_count(const struct injector *injector)
+{
+	return injector->press_count;
 }
 
 static int clamp(int value, int min, int max)

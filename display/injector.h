@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keys, buttons and motion through XTEST (many programs ignore XSendEvent). Knows which source holds
- * what: a key goes down with its first holder and up with its last, and everything of one source can
- * be let go at once. Display thread only. Requests are buffered; the loop flushes before it sleeps.
+ * Keys, buttons and motion through XTEST (many programs ignore XSendEvent). Knows which source
+ * holds what: a key goes down with its first holder and up with its last, and everything of one
+ * source can be let go at once. Display thread only. Requests are buffered; the loop flushes before
+ * it sleeps.
  *
  * What is down when the process dies stays down in the server. A property on the root window
- * (_BOXSCREEN_HELD) is there from the first press to a proper end; injector_create, when it finds it,
- * lets go of what a predecessor left. The property dies with the server, as the keys do.
+ * (_BOXSCREEN_HELD) is there from the first press to a proper end; injector_create, when it finds
+ * it, lets go of what a predecessor left. The property dies with the server, as the keys do.
  */
 #ifndef DISPLAY_INJECTOR_H
 #define DISPLAY_INJECTOR_H
@@ -35,6 +36,9 @@ void injector_repeat_key(struct injector *injector, uint8_t source, uint8_t keyc
 void injector_tap(struct injector *injector, uint8_t keycode);
 /* The same for buttons 1 to INJECTOR_BUTTON_MAX; other numbers are ignored. */
 void injector_button(struct injector *injector, uint8_t source, int button, bool is_down);
+
+/* How many button presses there have been: a click since may be about to move the focus. */
+unsigned injector_press_count(const struct injector *injector);
 
 /*
  * Moves the pointer; root coordinates in pixels. Clamped to the screen (the lower ends here, the

@@ -26,9 +26,9 @@ struct input_ticket {
 };
 
 struct input_gate {
-	_Atomic uint64_t state;        /* epoch << 8 | holder */
-	void (*on_change)(void *arg);  /* immutable */
-	void *on_change_arg;           /* immutable */
+	_Atomic uint64_t state;       /* epoch << 8 | holder */
+	void (*on_change)(void *arg); /* immutable */
+	void *on_change_arg;          /* immutable */
 };
 
 /*

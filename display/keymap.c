@@ -37,10 +37,10 @@ struct keymap {
 	bool is_stale;
 	struct keymap_table table;
 	struct keymap_slots slots;
-	struct original originals[256];  /* of every keycode that slots has */
-	bool is_borrowed[256];           /* the server has our meaning of it … */
+	struct original originals[256];            /* of every keycode that slots has */
+	bool is_borrowed[256];                     /* the server has our meaning of it … */
 	uint32_t written[256][KEYMAP_SLOT_LEVELS]; /* … which is this */
-	bool is_noted;                   /* the property is written */
+	bool is_noted;                             /* the property is written */
 };
 
 static void on_event(void *arg, XEvent *event)
@@ -68,7 +68,8 @@ static void read_type(const XkbKeyTypeRec *from, struct keymap_type *to)
 	}
 }
 
-/* Moving the pointer with the keypad waits for MouseKeys to be switched on; the keys type meanwhile. */
+/* Moving the pointer with the keypad waits for MouseKeys to be switched on; the keys type
+ * meanwhile. */
 static bool is_mouse_key(const XkbAction *action)
 {
 	return action->type == XkbSA_MovePtr || action->type == XkbSA_PtrBtn ||
@@ -206,7 +207,8 @@ static void carry_over(struct keymap *keymap, const struct keymap_slots *old)
 	}
 }
 
-/* Which keycodes can carry slots now; those that carry some still keep them. Drops unwritten plans. */
+/* Which keycodes can carry slots now; those that carry some still keep them. Drops unwritten plans.
+ */
 static void choose_keycodes(struct keymap *keymap, XkbDescPtr xkb)
 {
 	const struct keymap_table *table = &keymap->table;

@@ -4,9 +4,9 @@
  * borrowed to give characters a key that the layout has not. Display thread only.
  *
  * What the borrowed keycodes meant before is kept in a property of the root window
- * (_BOXSCREEN_BORROWED_KEYS), written before the first change: it lives exactly as long as the keymap
- * that we changed, on whatever display that was, so that a start after a crash gives back what was
- * borrowed and a restarted server is left alone.
+ * (_BOXSCREEN_BORROWED_KEYS), written before the first change: it lives exactly as long as the
+ * keymap that we changed, on whatever display that was, so that a start after a crash gives back
+ * what was borrowed and a restarted server is left alone.
  *
  * A keycode may change its meaning only when the program under the focus has taken all earlier key
  * events; seeing to that (display/barrier.h) is the caller's business.
@@ -42,8 +42,9 @@ struct keymap_slots *keymap_get_slots(struct keymap *keymap);
 bool keymap_read_state(const struct keymap *keymap, struct keymap_state *out);
 
 /*
- * Writes all dirty slots with one request and waits until the server has done it. When somebody else
- * changed the map meanwhile nothing is written and the plan is gone: look for the keysyms again.
+ * Writes all dirty slots with one request and waits until the server has done it. When somebody
+ * else changed the map meanwhile nothing is written and the plan is gone: look for the keysyms
+ * again.
  */
 bool keymap_write_slots(struct keymap *keymap);
 

@@ -61,8 +61,8 @@ void keymap_slots_pin(struct keymap_slots *slots, uint8_t keycode, bool is_pinne
 	}
 }
 
-void keymap_slots_meaning(const struct keymap_slots *slots, uint8_t keycode,
-	uint32_t keysyms[KEYMAP_SLOT_LEVELS])
+void keymap_slots_meaning(
+	const struct keymap_slots *slots, uint8_t keycode, uint32_t keysyms[KEYMAP_SLOT_LEVELS])
 {
 	memset(keysyms, 0, KEYMAP_SLOT_LEVELS * sizeof(keysyms[0]));
 	for (int i = 0; i < slots->count; i++) {

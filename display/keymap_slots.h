@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which keysym has which borrowed keycode: each keycode carries two, plain and with Shift. Slots are
- * claimed in batches; within one batch none that the batch uses is given away again, and the least
- * recently used go first. Pure planning, no X; display/keymap.h writes the outcome to the server.
+ * Which keysym has which borrowed keycode: each keycode carries two, plain and with Shift. Slots
+ * are claimed in batches; within one batch none that the batch uses is given away again, and the
+ * least recently used go first. Pure planning, no X; display/keymap.h writes the outcome to the
+ * server.
  */
 #ifndef DISPLAY_KEYMAP_SLOTS_H
 #define DISPLAY_KEYMAP_SLOTS_H
@@ -15,10 +16,10 @@
 
 struct keymap_slot {
 	uint8_t keycode;
-	uint8_t level;     /* 1: with Shift */
-	bool is_pinned;    /* its key is held down: must keep its meaning */
-	uint32_t keysym;   /* 0: free */
-	uint64_t used_at;  /* batch in which it was last used */
+	uint8_t level;    /* 1: with Shift */
+	bool is_pinned;   /* its key is held down: must keep its meaning */
+	uint32_t keysym;  /* 0: free */
+	uint64_t used_at; /* batch in which it was last used */
 };
 
 struct keymap_slots {
@@ -48,8 +49,8 @@ struct keymap_slot *keymap_slots_claim(struct keymap_slots *slots, uint32_t keys
 void keymap_slots_pin(struct keymap_slots *slots, uint8_t keycode, bool is_pinned);
 
 /* What the keycode is to mean: its keysyms by level, 0 for none. */
-void keymap_slots_meaning(const struct keymap_slots *slots, uint8_t keycode,
-	uint32_t keysyms[KEYMAP_SLOT_LEVELS]);
+void keymap_slots_meaning(
+	const struct keymap_slots *slots, uint8_t keycode, uint32_t keysyms[KEYMAP_SLOT_LEVELS]);
 
 /* The server now has what is planned. */
 void keymap_slots_written(struct keymap_slots *slots);

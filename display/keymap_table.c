@@ -27,7 +27,8 @@ static void note_modifier(struct keymap_table *table, uint8_t code)
 	if (keysym == XK_Shift_L || (keysym == XK_Shift_R && table->shift_keycode == 0)) {
 		table->shift_keycode = code;
 	} else if (keysym == XK_ISO_Level3_Shift && mods != 0) {
-		/* The key people know as AltGr rather than evdev's spare one, where there are both. */
+		/* The key people know as AltGr rather than evdev's spare one, where there are both.
+		 */
 		if (table->level3_keycode == 0 || key->modmap == 0)
 			table->level3_keycode = code;
 		table->level3_mask |= mods;
@@ -54,7 +55,7 @@ void keymap_table_index(struct keymap_table *table)
 		if (key->group_count > 0)
 			note_modifier(table, (uint8_t)code);
 	}
-	table->level3_mask &= (uint8_t)~(ShiftMask | LockMask | ControlMask);
+	table->level3_mask &= (uint8_t) ~(ShiftMask | LockMask | ControlMask);
 }
 
 int keymap_key_group(const struct keymap_key *key, int group)
@@ -84,8 +85,8 @@ struct query {
 	uint32_t other_case; /* also matched when not 0 */
 };
 
-static bool level_matches(const struct query *query, const struct keymap_key *key, int group,
-	int level)
+static bool level_matches(
+	const struct query *query, const struct keymap_key *key, int group, int level)
 {
 	uint32_t keysym = key->keysyms[group][level];
 	if (keysym == 0 || key->acts >> (group * KEYMAP_LEVELS + level) & 1)
@@ -222,7 +223,8 @@ bool keymap_find_shortcut(const struct keymap_table *table, uint32_t keysym,
 	query.other_case = upper != lower ? (keysym == upper ? lower : upper) : 0;
 	query.code_point = keysym_is_keypad(keysym) ? 0 : keysym_to_char(keysym);
 	if (find(&query, out)) {
-		/* Nothing is lifted for it: Shift+1 is that key with Shift, not another character. */
+		/* Nothing is lifted for it: Shift+1 is that key with Shift, not another character.
+		 */
 		out->mods |= state->held & (ShiftMask | table->level3_mask);
 		return true;
 	}
@@ -309,22 +311,65 @@ bool keymap_key_is_empty(const struct keymap_table *table, uint8_t keycode)
 }
 
 /*
- * Keys whose symbols nothing we know of acts on while they mean a letter. Left out on purpose: those
- * for which browsers look at the hardware code behind (copy, paste, cut, back, forward, home, reload,
- * search, mail, WWW, close, play and its like, volume, power, sleep, brightness of the screen).
+ * Keys whose symbols nothing we know of acts on while they mean a letter. Left out on purpose:
+ * those for which browsers look at the hardware code behind (copy, paste, cut, back, forward, home,
+ * reload, search, mail, WWW, close, play and its like, volume, power, sleep, brightness of the
+ * screen).
  */
 static const uint32_t harmless[] = {
-	XF86XK_LaunchA, XF86XK_LaunchB, XF86XK_Launch1, XF86XK_Launch2, XF86XK_Launch3,
-	XF86XK_Launch4, XF86XK_Launch5, XF86XK_Launch6, XF86XK_Launch7, XF86XK_Launch8,
-	XF86XK_Launch9, XF86XK_Open, XF86XK_MenuKB, XF86XK_Calculator, XF86XK_Explorer,
-	XF86XK_Send, XF86XK_Xfer, XF86XK_DOS, XF86XK_ScreenSaver, XF86XK_RotateWindows,
-	XF86XK_TaskPane, XF86XK_Favorites, XF86XK_MyComputer, XF86XK_Phone, XF86XK_Tools,
-	XF86XK_ScrollUp, XF86XK_ScrollDown, XF86XK_New, XF86XK_TouchpadToggle,
-	XF86XK_TouchpadOn, XF86XK_TouchpadOff, XF86XK_WebCam, XF86XK_AudioPreset,
-	XF86XK_Messenger, XF86XK_Go, XF86XK_Finance, XF86XK_Game, XF86XK_Shop, XF86XK_Display,
-	XF86XK_KbdLightOnOff, XF86XK_KbdBrightnessDown, XF86XK_KbdBrightnessUp, XF86XK_Reply,
-	XF86XK_MailForward, XF86XK_Save, XF86XK_Documents, XF86XK_Battery, XF86XK_Bluetooth,
-	XF86XK_WLAN, XF86XK_UWB, XF86XK_Next_VMode, XF86XK_Prev_VMode, XF86XK_WWAN,
+	XF86XK_LaunchA,
+	XF86XK_LaunchB,
+	XF86XK_Launch1,
+	XF86XK_Launch2,
+	XF86XK_Launch3,
+	XF86XK_Launch4,
+	XF86XK_Launch5,
+	XF86XK_Launch6,
+	XF86XK_Launch7,
+	XF86XK_Launch8,
+	XF86XK_Launch9,
+	XF86XK_Open,
+	XF86XK_MenuKB,
+	XF86XK_Calculator,
+	XF86XK_Explorer,
+	XF86XK_Send,
+	XF86XK_Xfer,
+	XF86XK_DOS,
+	XF86XK_ScreenSaver,
+	XF86XK_RotateWindows,
+	XF86XK_TaskPane,
+	XF86XK_Favorites,
+	XF86XK_MyComputer,
+	XF86XK_Phone,
+	XF86XK_Tools,
+	XF86XK_ScrollUp,
+	XF86XK_ScrollDown,
+	XF86XK_New,
+	XF86XK_TouchpadToggle,
+	XF86XK_TouchpadOn,
+	XF86XK_TouchpadOff,
+	XF86XK_WebCam,
+	XF86XK_AudioPreset,
+	XF86XK_Messenger,
+	XF86XK_Go,
+	XF86XK_Finance,
+	XF86XK_Game,
+	XF86XK_Shop,
+	XF86XK_Display,
+	XF86XK_KbdLightOnOff,
+	XF86XK_KbdBrightnessDown,
+	XF86XK_KbdBrightnessUp,
+	XF86XK_Reply,
+	XF86XK_MailForward,
+	XF86XK_Save,
+	XF86XK_Documents,
+	XF86XK_Battery,
+	XF86XK_Bluetooth,
+	XF86XK_WLAN,
+	XF86XK_UWB,
+	XF86XK_Next_VMode,
+	XF86XK_Prev_VMode,
+	XF86XK_WWAN,
 	XF86XK_RFKill,
 };
 

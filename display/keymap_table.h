@@ -18,19 +18,20 @@
 #define KEYMAP_LEVELS 8
 
 struct keymap_type {
-	uint8_t mods;           /* what the type looks at at all */
-	uint8_t level_of[256];  /* by real modifier mask */
+	uint8_t mods;          /* what the type looks at at all */
+	uint8_t level_of[256]; /* by real modifier mask */
 };
 
 struct keymap_key {
-	uint8_t group_count;    /* 0: the key has no meaning */
-	uint8_t group_info;     /* how groups out of range are brought back (XkbOutOfRangeGroupInfo) */
+	uint8_t group_count; /* 0: the key has no meaning */
+	uint8_t group_info;  /* how groups out of range are brought back (XkbOutOfRangeGroupInfo) */
 	uint8_t level_count[KEYMAP_GROUPS];
 	uint8_t type[KEYMAP_GROUPS];
-	uint8_t modmap;         /* modifiers the key is bound to */
-	uint8_t sets_mods;      /* modifiers its action sets while it is held (AltGr may have no modmap) */
+	uint8_t modmap;    /* modifiers the key is bound to */
+	uint8_t sets_mods; /* modifiers its action sets while it is held (AltGr may have no modmap)
+			    */
 	bool has_behavior;
-	uint32_t acts;          /* bit group * KEYMAP_LEVELS + level: an action hangs there */
+	uint32_t acts; /* bit group * KEYMAP_LEVELS + level: an action hangs there */
 	uint32_t keysyms[KEYMAP_GROUPS][KEYMAP_LEVELS];
 	uint32_t chars[KEYMAP_GROUPS][KEYMAP_LEVELS]; /* keysym_to_char of each */
 };
@@ -55,7 +56,7 @@ struct keymap_state {
 /* A key press that has been worked out: the key and how Shift and AltGr must stand. */
 struct keymap_stroke {
 	uint8_t keycode;
-	uint8_t mods;   /* the subset of (Shift | level 3) that must be down at the press */
+	uint8_t mods; /* the subset of (Shift | level 3) that must be down at the press */
 };
 
 void keymap_table_finish(struct keymap_table *table);
@@ -94,7 +95,8 @@ uint8_t keymap_key_mods(const struct keymap_table *table, uint8_t keycode);
 
 /* Whether the keycode means nothing at all now: free to be given a meaning. */
 bool keymap_key_is_empty(const struct keymap_table *table, uint8_t keycode);
-/* Whether its meaning may be borrowed for a while: a media or launch key that no program acts on. */
+/* Whether its meaning may be borrowed for a while: a media or launch key that no program acts on.
+ */
 bool keymap_key_is_harmless(const struct keymap_table *table, uint8_t keycode);
 
 #endif

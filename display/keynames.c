@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 
-#define NAME_MAX_LEN 64
+#define NAME_MAX_LEN   64
 #define UNICODE_KEYSYM 0x01000000u
 
 struct alias {
@@ -20,50 +20,118 @@ struct alias {
 
 static const struct alias aliases[] = {
 	/* modifiers: xdotool, DOM `key` and `code`, the vendors' */
-	{"alt", XK_Alt_L}, {"option", XK_Alt_L}, {"altleft", XK_Alt_L}, {"opt", XK_Alt_L},
-	{"altright", XK_Alt_R}, {"ralt", XK_Alt_R}, {"lalt", XK_Alt_L},
-	{"altgr", XK_ISO_Level3_Shift}, {"altgraph", XK_ISO_Level3_Shift},
-	{"ctrl", XK_Control_L}, {"control", XK_Control_L}, {"controlleft", XK_Control_L},
-	{"ctl", XK_Control_L}, {"lctrl", XK_Control_L}, {"controlright", XK_Control_R},
+	{"alt", XK_Alt_L},
+	{"option", XK_Alt_L},
+	{"altleft", XK_Alt_L},
+	{"opt", XK_Alt_L},
+	{"altright", XK_Alt_R},
+	{"ralt", XK_Alt_R},
+	{"lalt", XK_Alt_L},
+	{"altgr", XK_ISO_Level3_Shift},
+	{"altgraph", XK_ISO_Level3_Shift},
+	{"ctrl", XK_Control_L},
+	{"control", XK_Control_L},
+	{"controlleft", XK_Control_L},
+	{"ctl", XK_Control_L},
+	{"lctrl", XK_Control_L},
+	{"controlright", XK_Control_R},
 	{"rctrl", XK_Control_R},
-	{"shift", XK_Shift_L}, {"shiftleft", XK_Shift_L}, {"lshift", XK_Shift_L},
-	{"shiftright", XK_Shift_R}, {"rshift", XK_Shift_R},
-	{"super", XK_Super_L}, {"meta", XK_Super_L}, {"cmd", XK_Super_L}, {"command", XK_Super_L},
-	{"win", XK_Super_L}, {"windows", XK_Super_L}, {"os", XK_Super_L}, {"metaleft", XK_Super_L},
-	{"osleft", XK_Super_L}, {"metaright", XK_Super_R}, {"osright", XK_Super_R},
+	{"shift", XK_Shift_L},
+	{"shiftleft", XK_Shift_L},
+	{"lshift", XK_Shift_L},
+	{"shiftright", XK_Shift_R},
+	{"rshift", XK_Shift_R},
+	{"super", XK_Super_L},
+	{"meta", XK_Super_L},
+	{"cmd", XK_Super_L},
+	{"command", XK_Super_L},
+	{"win", XK_Super_L},
+	{"windows", XK_Super_L},
+	{"os", XK_Super_L},
+	{"metaleft", XK_Super_L},
+	{"osleft", XK_Super_L},
+	{"metaright", XK_Super_R},
+	{"osright", XK_Super_R},
 	{"hyper", XK_Hyper_L},
-	{"capslock", XK_Caps_Lock}, {"numlock", XK_Num_Lock}, {"scrolllock", XK_Scroll_Lock},
+	{"capslock", XK_Caps_Lock},
+	{"numlock", XK_Num_Lock},
+	{"scrolllock", XK_Scroll_Lock},
 	/* editing and moving */
-	{"enter", XK_Return}, {"ret", XK_Return}, {"newline", XK_Return},
-	{"esc", XK_Escape}, {"del", XK_Delete}, {"ins", XK_Insert}, {"bksp", XK_BackSpace},
-	{"back_space", XK_BackSpace}, {"spacebar", XK_space}, {"spc", XK_space},
-	{"arrowup", XK_Up}, {"arrowdown", XK_Down}, {"arrowleft", XK_Left},
-	{"arrowright", XK_Right}, {"up_arrow", XK_Up}, {"down_arrow", XK_Down},
-	{"left_arrow", XK_Left}, {"right_arrow", XK_Right}, {"uparrow", XK_Up},
-	{"downarrow", XK_Down}, {"leftarrow", XK_Left}, {"rightarrow", XK_Right},
-	{"pageup", XK_Page_Up}, {"pagedown", XK_Page_Down}, {"pgup", XK_Page_Up},
-	{"pgdn", XK_Page_Down}, {"pgdown", XK_Page_Down},
-	{"printscreen", XK_Print}, {"prtsc", XK_Print}, {"prtscn", XK_Print},
-	{"contextmenu", XK_Menu}, {"apps", XK_Menu}, {"backtab", XK_ISO_Left_Tab},
+	{"enter", XK_Return},
+	{"ret", XK_Return},
+	{"newline", XK_Return},
+	{"esc", XK_Escape},
+	{"del", XK_Delete},
+	{"ins", XK_Insert},
+	{"bksp", XK_BackSpace},
+	{"back_space", XK_BackSpace},
+	{"spacebar", XK_space},
+	{"spc", XK_space},
+	{"arrowup", XK_Up},
+	{"arrowdown", XK_Down},
+	{"arrowleft", XK_Left},
+	{"arrowright", XK_Right},
+	{"up_arrow", XK_Up},
+	{"down_arrow", XK_Down},
+	{"left_arrow", XK_Left},
+	{"right_arrow", XK_Right},
+	{"uparrow", XK_Up},
+	{"downarrow", XK_Down},
+	{"leftarrow", XK_Left},
+	{"rightarrow", XK_Right},
+	{"pageup", XK_Page_Up},
+	{"pagedown", XK_Page_Down},
+	{"pgup", XK_Page_Up},
+	{"pgdn", XK_Page_Down},
+	{"pgdown", XK_Page_Down},
+	{"printscreen", XK_Print},
+	{"prtsc", XK_Print},
+	{"prtscn", XK_Print},
+	{"contextmenu", XK_Menu},
+	{"apps", XK_Menu},
+	{"backtab", XK_ISO_Left_Tab},
 	/* characters by the names of DOM `code` */
-	{"backtick", XK_grave}, {"backquote", XK_grave}, {"quote", XK_apostrophe},
-	{"doublequote", XK_quotedbl}, {"singlequote", XK_apostrophe}, {"dot", XK_period},
-	{"equals", XK_equal}, {"dash", XK_minus}, {"hyphen", XK_minus}, {"hash", XK_numbersign},
-	{"pipe", XK_bar}, {"tilde", XK_asciitilde}, {"caret", XK_asciicircum},
-	{"leftbracket", XK_bracketleft}, {"rightbracket", XK_bracketright},
+	{"backtick", XK_grave},
+	{"backquote", XK_grave},
+	{"quote", XK_apostrophe},
+	{"doublequote", XK_quotedbl},
+	{"singlequote", XK_apostrophe},
+	{"dot", XK_period},
+	{"equals", XK_equal},
+	{"dash", XK_minus},
+	{"hyphen", XK_minus},
+	{"hash", XK_numbersign},
+	{"pipe", XK_bar},
+	{"tilde", XK_asciitilde},
+	{"caret", XK_asciicircum},
+	{"leftbracket", XK_bracketleft},
+	{"rightbracket", XK_bracketright},
 	{"exclamation", XK_exclam},
 	{"intlbackslash", XK_less},
 	/* keypad */
-	{"numpadenter", XK_KP_Enter}, {"numpadadd", XK_KP_Add}, {"numpadsubtract", XK_KP_Subtract},
-	{"numpadmultiply", XK_KP_Multiply}, {"numpaddivide", XK_KP_Divide},
-	{"numpaddecimal", XK_KP_Decimal}, {"numpadequal", XK_KP_Equal},
+	{"numpadenter", XK_KP_Enter},
+	{"numpadadd", XK_KP_Add},
+	{"numpadsubtract", XK_KP_Subtract},
+	{"numpadmultiply", XK_KP_Multiply},
+	{"numpaddivide", XK_KP_Divide},
+	{"numpaddecimal", XK_KP_Decimal},
+	{"numpadequal", XK_KP_Equal},
 	/* media keys by their DOM names */
-	{"audiovolumeup", 0x1008ff13}, {"volumeup", 0x1008ff13}, {"audiovolumedown", 0x1008ff11},
-	{"volumedown", 0x1008ff11}, {"audiovolumemute", 0x1008ff12}, {"mute", 0x1008ff12},
-	{"mediaplaypause", 0x1008ff14}, {"playpause", 0x1008ff14}, {"mediastop", 0x1008ff15},
-	{"mediatracknext", 0x1008ff17}, {"mediatrackprevious", 0x1008ff16},
-	{"browserback", 0x1008ff26}, {"browserforward", 0x1008ff27},
-	{"browserhome", 0x1008ff18}, {"browserrefresh", 0x1008ff29},
+	{"audiovolumeup", 0x1008ff13},
+	{"volumeup", 0x1008ff13},
+	{"audiovolumedown", 0x1008ff11},
+	{"volumedown", 0x1008ff11},
+	{"audiovolumemute", 0x1008ff12},
+	{"mute", 0x1008ff12},
+	{"mediaplaypause", 0x1008ff14},
+	{"playpause", 0x1008ff14},
+	{"mediastop", 0x1008ff15},
+	{"mediatracknext", 0x1008ff17},
+	{"mediatrackprevious", 0x1008ff16},
+	{"browserback", 0x1008ff26},
+	{"browserforward", 0x1008ff27},
+	{"browserhome", 0x1008ff18},
+	{"browserrefresh", 0x1008ff29},
 	{"browsersearch", 0x1008ff1b},
 };
 
@@ -90,7 +158,8 @@ uint32_t keysym_from_char(uint32_t code_point)
 
 uint32_t keysym_to_char(uint32_t keysym)
 {
-	/* xkbcommon tells keys such as Return and BackSpace as control characters; those are keys. */
+	/* xkbcommon tells keys such as Return and BackSpace as control characters; those are keys.
+	 */
 	uint32_t code_point = xkb_keysym_to_utf32(keysym);
 	if (code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0))
 		return 0;
@@ -197,8 +266,8 @@ bool keynames_lookup(const char *name, size_t len, uint32_t *keysym)
 }
 
 /*
- * The length of the first key name in text: up to the next '+', which itself may be the key or part of
- * U+20AC (four digits at least: "u+a" is a chord).
+ * The length of the first key name in text: up to the next '+', which itself may be the key or part
+ * of U+20AC (four digits at least: "u+a" is a chord).
  */
 static size_t name_length(const char *text)
 {
@@ -219,9 +288,11 @@ static void explain(const char *name, size_t len, char *error, size_t error_size
 	while (dash < len && name[dash] != '-')
 		dash++;
 	uint32_t keysym;
-	if (dash > 0 && dash < len && keynames_lookup(name, dash, &keysym) && keysym_is_modifier(keysym))
+	if (dash > 0 && dash < len && keynames_lookup(name, dash, &keysym) &&
+		keysym_is_modifier(keysym))
 		snprintf(error, error_size,
-			"unknown key name \"%.*s\": the keys of a chord are joined with '+', not '-'",
+			"unknown key name \"%.*s\": the keys of a chord are joined with '+', not "
+			"'-'",
 			shown, name);
 	else
 		snprintf(error, error_size, "unknown key name \"%.*s\"", shown, name);

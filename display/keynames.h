@@ -30,8 +30,7 @@ bool keynames_lookup(const char *name, size_t len, uint32_t *keysym);
  * Parses "ctrl+shift+t". A key '+' may be written last as itself ("ctrl++", "+") or as "plus".
  * On failure returns false with a sentence in error[error_size] that names the offending part.
  */
-bool keynames_parse_chord(
-	const char *text, struct key_chord *out, char *error, size_t error_size);
+bool keynames_parse_chord(const char *text, struct key_chord *out, char *error, size_t error_size);
 
 /*
  * The keysym that types a character: the control characters that are keys (backspace, tab, newline,

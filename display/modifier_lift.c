@@ -10,8 +10,8 @@
 #include "display/xconn.h"
 
 /*
- * A lone Alt or Super going up looks like a tap on the menu key (Firefox then gives its menu bar the
- * keys): a Control in between says that it was none.
+ * A lone Alt or Super going up looks like a tap on the menu key (Firefox then gives its menu bar
+ * the keys): a Control in between says that it was none.
  */
 static void mask_menu_tap(struct injector *injector, const struct keymap *keymap)
 {
@@ -20,8 +20,8 @@ static void mask_menu_tap(struct injector *injector, const struct keymap *keymap
 		injector_tap(injector, control);
 }
 
-static void lift_keys(struct modifier_lift *lift, struct injector *injector,
-	const struct keymap *keymap)
+static void lift_keys(
+	struct modifier_lift *lift, struct injector *injector, const struct keymap *keymap)
 {
 	const struct keymap_table *table = keymap_get_table(keymap);
 	uint8_t menu_mods = table->alt_mask | table->super_mask;
@@ -37,13 +37,13 @@ static void lift_keys(struct modifier_lift *lift, struct injector *injector,
 		}
 		lift->menu_mods |= mods & menu_mods;
 		lift->keycodes[lift->count++] = (uint8_t)code;
-		lift->down[code / 8] &= (uint8_t)~(1 << (code % 8));
+		lift->down[code / 8] &= (uint8_t) ~(1 << (code % 8));
 		injector_lift(injector, (uint8_t)code);
 	}
 }
 
-bool modifier_lift_begin(struct modifier_lift *lift, struct xconn *conn,
-	struct injector *injector, const struct keymap *keymap)
+bool modifier_lift_begin(struct modifier_lift *lift, struct xconn *conn, struct injector *injector,
+	const struct keymap *keymap)
 {
 	struct keymap_state state;
 	memset(lift, 0, sizeof(*lift));
@@ -74,8 +74,7 @@ void modifier_lift_end(struct modifier_lift *lift, struct xconn *conn, struct in
 	injector_lock_again(injector);
 }
 
-void modifier_lift_free_key(
-	struct modifier_lift *lift, struct injector *injector, uint8_t keycode)
+void modifier_lift_free_key(struct modifier_lift *lift, struct injector *injector, uint8_t keycode)
 {
 	uint8_t bit = (uint8_t)(1 << (keycode % 8));
 	if ((lift->down[keycode / 8] & bit) == 0)

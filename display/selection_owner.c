@@ -16,10 +16,10 @@
 #define LOG_MODULE "selection"
 #include "base/log.h"
 
-#define SAVE_WAIT_MS      300              /* for an owner to begin to answer, and between pieces */
+#define SAVE_WAIT_MS      300 /* for an owner to begin to answer, and between pieces */
 #define SAVE_MAX          (32 * 1024 * 1024)
-#define PIECE_MAX         (128 * 1024)     /* below the smallest request limit of X servers */
-#define TRANSFER_LIMIT_US 10000000         /* for a requestor that stops taking pieces */
+#define PIECE_MAX         (128 * 1024) /* below the smallest request limit of X servers */
+#define TRANSFER_LIMIT_US 10000000     /* for a requestor that stops taking pieces */
 /* The bits of an XID that tell clients apart, as servers deal them with up to 256 clients. */
 #define CLIENT_BITS (~(XID)0x1fffff)
 
@@ -39,10 +39,10 @@ enum save_state {
 
 struct selection {
 	Atom name;
-	Atom property;          /* on our window, for reading */
-	struct content saved;   /* what was there before; served by us after giving back */
+	Atom property;        /* on our window, for reading */
+	struct content saved; /* what was there before; served by us after giving back */
 	bool has_saved;
-	bool is_owned;          /* by us, whatever we serve */
+	bool is_owned; /* by us, whatever we serve */
 	enum save_state state;
 };
 
@@ -54,18 +54,18 @@ struct transfer {
 	struct buffer bytes;
 	size_t sent;
 	int64_t deadline_us;
-	bool is_watched;        /* its end is what `served` waits for */
+	bool is_watched; /* its end is what `served` waits for */
 };
 
 /* All fields are owned by the display thread. */
 struct selection_owner {
 	struct xconn *conn;
 	struct xconn_listener listener;
-	struct loop_timer *timer;  /* for saving */
+	struct loop_timer *timer; /* for saving */
 	Window window;
 	Atom utf8_string, targets, text, plain, plain_utf8, png, incr;
 	struct selection selections[SELECTION_COUNT];
-	struct buffer offered;     /* the text of the moment */
+	struct buffer offered; /* the text of the moment */
 	bool is_taken;
 	bool is_saving;
 	struct list transfers;
@@ -118,7 +118,7 @@ void selection_owner_destroy(struct selection_owner *owner)
 	if (owner == NULL)
 		return;
 	struct transfer *transfer, *tmp;
-	list_for_each_safe(transfer, tmp, &owner->transfers, link)
+	list_for_each_safe (transfer, tmp, &owner->transfers, link)
 		free_transfer(transfer);
 	xconn_unlisten(&owner->listener);
 	loop_timer_destroy(owner->timer);
@@ -153,8 +153,7 @@ static void finish_saving(struct selection_owner *owner)
 		}
 		selection->state = SAVE_NONE;
 		XSetSelectionOwner(dpy, selection->name, owner->window, CurrentTime);
-		selection->is_owned =
-			XGetSelectionOwner(dpy, selection->name) == owner->window;
+		selection->is_owned = XGetSelectionOwner(dpy, selection->name) == owner->window;
 		is_owned &= selection->is_owned;
 	}
 	owner->ready(owner->ready_arg, is_owned);
@@ -213,7 +212,8 @@ void selection_owner_take(struct selection_owner *owner, const char *text, size_
 	XFlush(owner->conn->dpy);
 }
 
-/* Reads and deletes our property into the saved bytes. Returns its length, or -1; *type its type. */
+/* Reads and deletes our property into the saved bytes. Returns its length, or -1; *type its type.
+ */
 static long read_property(struct selection_owner *owner, struct selection *selection, Atom *type)
 {
 	int format;
@@ -223,8 +223,7 @@ static long read_property(struct selection_owner *owner, struct selection *selec
 		    SAVE_MAX / 4, True, AnyPropertyType, type, &format, &count, &rest,
 		    &data) != Success)
 		return -1;
-	bool is_fine = format == 8 && rest == 0 &&
-		       selection->saved.bytes.len + count <= SAVE_MAX;
+	bool is_fine = format == 8 && rest == 0 && selection->saved.bytes.len + count <= SAVE_MAX;
 	if (is_fine && *type != owner->incr)
 		buffer_append(&selection->saved.bytes, data, count);
 	if (data != NULL)
@@ -320,7 +319,7 @@ static void begin_transfer(struct selection_owner *owner, const XSelectionReques
 static void continue_transfer(struct selection_owner *owner, const XPropertyEvent *event)
 {
 	struct transfer *transfer, *tmp;
-	list_for_each_safe(transfer, tmp, &owner->transfers, link) {
+	list_for_each_safe (transfer, tmp, &owner->transfers, link) {
 		if (clock_monotonic_us() > transfer->deadline_us) {
 			free_transfer(transfer);
 			continue;
@@ -372,7 +371,8 @@ static void narrow_to_latin1(const struct buffer *text, struct buffer *out)
 {
 	for (size_t at = 0; at < text->len;) {
 		uint32_t code_point = '?';
-		size_t used = utf8_decode((const char *)text->data + at, text->len - at, &code_point);
+		size_t used =
+			utf8_decode((const char *)text->data + at, text->len - at, &code_point);
 		uint8_t byte = code_point <= 0xff ? (uint8_t)code_point : '?';
 		buffer_append(out, &byte, 1);
 		at += used > 0 ? used : 1;
@@ -381,8 +381,8 @@ static void narrow_to_latin1(const struct buffer *text, struct buffer *out)
 
 enum served { REFUSED, SERVED_TARGETS, SERVED_DATA, SERVING_PIECES };
 
-static enum served serve(struct selection_owner *owner, const XSelectionRequestEvent *request,
-	Atom property)
+static enum served serve(
+	struct selection_owner *owner, const XSelectionRequestEvent *request, Atom property)
 {
 	const struct selection *selection = NULL;
 	for (int i = 0; i < SELECTION_COUNT; i++) {
@@ -392,8 +392,7 @@ static enum served serve(struct selection_owner *owner, const XSelectionRequestE
 	}
 	if (selection == NULL || (!owner->is_taken && !selection->has_saved))
 		return REFUSED;
-	const struct buffer *bytes =
-		owner->is_taken ? &owner->offered : &selection->saved.bytes;
+	const struct buffer *bytes = owner->is_taken ? &owner->offered : &selection->saved.bytes;
 	bool is_png = !owner->is_taken && selection->saved.is_png;
 	if (request->target == owner->targets) {
 		put_targets(owner, request->requestor, property, is_png);
@@ -455,8 +454,8 @@ static void on_event(void *arg, XEvent *event)
 			on_answer(owner, &event->xselection);
 		break;
 	case SelectionClear:
-		for (int i = 0; event->xselectionclear.window == owner->window &&
-				i < SELECTION_COUNT;
+		for (int i = 0;
+			event->xselectionclear.window == owner->window && i < SELECTION_COUNT;
 			i++) {
 			if (owner->selections[i].name == event->xselectionclear.selection)
 				owner->selections[i].is_owned = false;
@@ -473,8 +472,8 @@ static void on_event(void *arg, XEvent *event)
 	}
 }
 
-bool selection_owner_set(struct selection_owner *owner, bool is_primary, bool is_png,
-	const char *data, size_t len)
+bool selection_owner_set(
+	struct selection_owner *owner, bool is_primary, bool is_png, const char *data, size_t len)
 {
 	struct selection *selection = &owner->selections[is_primary ? PRIMARY : CLIPBOARD];
 	if (owner->conn->is_broken)
@@ -494,8 +493,8 @@ bool selection_owner_is(const struct selection_owner *owner, Window window)
 	return window == owner->window;
 }
 
-void selection_owner_watch(struct selection_owner *owner, Window window,
-	void (*served)(void *arg), void *arg)
+void selection_owner_watch(
+	struct selection_owner *owner, Window window, void (*served)(void *arg), void *arg)
 {
 	owner->watched = window;
 	owner->served = served;

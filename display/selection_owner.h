@@ -29,8 +29,8 @@ void selection_owner_take(struct selection_owner *owner, const char *text, size_
  * Owns CLIPBOARD (or PRIMARY) with data[0..len) (copied; UTF-8 text or a PNG picture) until another
  * program takes it. False when the server did not make us the owner.
  */
-bool selection_owner_set(struct selection_owner *owner, bool is_primary, bool is_png,
-	const char *data, size_t len);
+bool selection_owner_set(
+	struct selection_owner *owner, bool is_primary, bool is_png, const char *data, size_t len);
 
 /* Whether this is the window by which `owner` owns selections. */
 bool selection_owner_is(const struct selection_owner *owner, Window window);
@@ -39,8 +39,8 @@ bool selection_owner_is(const struct selection_owner *owner, Window window);
  * From now on served(arg) is called, once, when the client that owns `window` has been given the
  * text; other clients (clipboard managers) are served without a word.
  */
-void selection_owner_watch(struct selection_owner *owner, Window window,
-	void (*served)(void *arg), void *arg);
+void selection_owner_watch(
+	struct selection_owner *owner, Window window, void (*served)(void *arg), void *arg);
 
 /* The clock_monotonic_us of the last piece served to anyone; 0 for none since take. */
 long long selection_owner_last_served_us(const struct selection_owner *owner);

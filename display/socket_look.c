@@ -62,10 +62,15 @@ static bool send_query(struct socket_look *look, uint32_t inode, uint32_t show)
 		struct nlmsghdr head;
 		struct unix_diag_req body;
 	} query = {
-		.head = {.nlmsg_len = sizeof(query), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-			.nlmsg_flags = NLM_F_REQUEST, .nlmsg_seq = ++look->sequence},
-		.body = {.sdiag_family = AF_UNIX, .udiag_states = UINT32_MAX, .udiag_ino = inode,
-			.udiag_show = show, .udiag_cookie = {UINT32_MAX, UINT32_MAX}},
+		.head = {.nlmsg_len = sizeof(query),
+			.nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			.nlmsg_flags = NLM_F_REQUEST,
+			.nlmsg_seq = ++look->sequence},
+		.body = {.sdiag_family = AF_UNIX,
+			.udiag_states = UINT32_MAX,
+			.udiag_ino = inode,
+			.udiag_show = show,
+			.udiag_cookie = {UINT32_MAX, UINT32_MAX}},
 	};
 	return send(look->netlink, &query, sizeof(query), 0) == (ssize_t)sizeof(query);
 }
@@ -85,8 +90,8 @@ static void read_attribute(const struct rtattr *attribute, struct answer *out)
 	} else if (attribute->rta_type == UNIX_DIAG_NAME && len > 0) {
 		const char *name = data;
 		size_t skip = name[0] == '\0' ? 1 : 0;
-		size_t size = len - skip < sizeof(out->name) - 1 ? len - skip
-								 : sizeof(out->name) - 1;
+		size_t size =
+			len - skip < sizeof(out->name) - 1 ? len - skip : sizeof(out->name) - 1;
 		memcpy(out->name, name + skip, size);
 		out->name[size] = '\0';
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Looks from outside whether a local X client has read what the server sent it: the queues, both ways, of
- * its X sockets (unix sock_diag) and the state of its main thread (/proc). Needs the client's pid in
- * our pid namespace and the right to read its /proc/pid/fd (same user or root). Any thread, one user
- * at a time; each call takes some tens of microseconds.
+ * Looks from outside whether a local X client has read what the server sent it: the queues, both
+ * ways, of its X sockets (unix sock_diag) and the state of its main thread (/proc). Needs the
+ * client's pid in our pid namespace and the right to read its /proc/pid/fd (same user or root). Any
+ * thread, one user at a time; each call takes some tens of microseconds.
  */
 #ifndef DISPLAY_SOCKET_LOOK_H
 #define DISPLAY_SOCKET_LOOK_H

@@ -12,15 +12,20 @@
 #include "display/scancode.h"
 #include "display/typist_paste.h"
 #include "display/typist_private.h"
+#include "display/window_ops.h"
 #include "display/xconn.h"
 #define LOG_MODULE "typist"
 #include "base/log.h"
 
 #define MAP_CHANGE_TRIES 8 /* in a row, without a character typed between */
+/* How long a window manager, and then the program, may take to act on a click before keys follow.
+ */
+#define CLICK_WAIT_MS 3000
 
 static void dispatch(void *arg);
 static void on_wait(void *arg);
 static void on_quiet(void *arg);
+static void on_barrier(void *arg, enum barrier_outcome outcome);
 
 struct typist *typist_create(struct xconn *conn, struct injector *injector,
 	const struct input_gate *gate, const struct typist_config *config)
@@ -95,7 +100,7 @@ static void cancel_matching(struct typist *typist, uint8_t source)
 {
 	uint64_t last_id = typist->last_id;
 	struct typist_op *op, *tmp;
-	list_for_each_safe(op, tmp, &typist->queue, link) {
+	list_for_each_safe (op, tmp, &typist->queue, link) {
 		if (op->id <= last_id && op->kind != TYPIST_GIVE_BACK &&
 			(source == INPUT_SOURCE_NONE || op->ticket.source == source))
 			cancel(typist, op);
@@ -116,7 +121,7 @@ void typist_destroy(struct typist *typist)
 		free(typist->running);
 	}
 	struct typist_op *op, *tmp;
-	list_for_each_safe(op, tmp, &typist->queue, link)
+	list_for_each_safe (op, tmp, &typist->queue, link)
 		free(op);
 	if (!typist->conn->is_broken && keymap_is_borrowing(typist->keymap))
 		barrier_wait(typist->barrier);
@@ -146,18 +151,10 @@ static void give_back_now(struct typist *typist)
 	loop_timer_arm(typist->dispatch_timer, 0);
 }
 
-static void start(struct typist *typist, struct typist_op *op)
+/* The running request, the focus being where it belongs. */
+static void begin(struct typist *typist)
 {
-	typist->running = op;
-	if (op->kind == TYPIST_GIVE_BACK) {
-		typist_after_soft_barrier(typist, typist->config.stuck_ms, give_back_now);
-		return;
-	}
-	if (op->result.status != TYPIST_OK) {
-		typist->running = NULL; /* refused at the call: nothing was begun */
-		report(op);
-		return;
-	}
+	struct typist_op *op = typist->running;
 	if (!typist_may_act(typist))
 		return;
 	if (!keymap_refresh(typist->keymap)) {
@@ -172,13 +169,52 @@ static void start(struct typist *typist, struct typist_op *op)
 		typist_keysym_start(typist);
 }
 
+static void wait_for_clicked_program(struct typist *typist)
+{
+	typist->next = begin;
+	barrier_begin_on(typist->barrier, barrier_pointer_window(typist->conn), CLICK_WAIT_MS,
+		on_barrier, typist);
+}
+
+/*
+ * A click before this may be about to move the focus, and keys go where the focus is when the
+ * server gets them: first the window manager shall have acted on the click, then the program that
+ * was clicked. (Seen with openbox busy with a map change: text after a click went to the window
+ * before.)
+ */
+static void wait_for_click(struct typist *typist)
+{
+	typist->seen_presses = injector_press_count(typist->injector);
+	typist->is_soft_barrier = true;
+	typist->next = wait_for_clicked_program;
+	barrier_begin_on(typist->barrier, window_manager_check(typist->conn), CLICK_WAIT_MS,
+		on_barrier, typist);
+}
+
+static void start(struct typist *typist, struct typist_op *op)
+{
+	typist->running = op;
+	if (op->kind == TYPIST_GIVE_BACK) {
+		typist_after_soft_barrier(typist, typist->config.stuck_ms, give_back_now);
+		return;
+	}
+	if (op->result.status != TYPIST_OK) {
+		typist->running = NULL; /* refused at the call: nothing was begun */
+		report(op);
+		return;
+	}
+	if (typist->seen_presses != injector_press_count(typist->injector))
+		wait_for_click(typist);
+	else
+		begin(typist);
+}
+
 static void dispatch(void *arg)
 {
 	struct typist *typist = arg;
 	while (typist->running == NULL && !list_is_empty(&typist->queue) &&
 		!typist->conn->is_broken) {
-		struct typist_op *op =
-			container_of(typist->queue.next, struct typist_op, link);
+		struct typist_op *op = container_of(typist->queue.next, struct typist_op, link);
 		list_remove(&op->link);
 		start(typist, op);
 	}
@@ -211,8 +247,8 @@ uint64_t typist_type(struct typist *typist, struct input_ticket ticket, const ch
 }
 
 uint64_t typist_key(struct typist *typist, struct input_ticket ticket,
-	const struct key_chord *chord, const struct typist_key_options *options,
-	typist_done done, void *arg)
+	const struct key_chord *chord, const struct typist_key_options *options, typist_done done,
+	void *arg)
 {
 	struct typist_op *op = enqueue(typist, TYPIST_CHORD, ticket, done, arg);
 	op->chord = *chord;
@@ -257,7 +293,7 @@ void typist_cancel(struct typist *typist, uint64_t id)
 		return;
 	}
 	struct typist_op *op, *tmp;
-	list_for_each_safe(op, tmp, &typist->queue, link) {
+	list_for_each_safe (op, tmp, &typist->queue, link) {
 		if (op->id == id && op->kind != TYPIST_GIVE_BACK) {
 			cancel(typist, op);
 			return;

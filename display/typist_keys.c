@@ -63,8 +63,8 @@ static enum resolution resolve(struct typist *typist, uint32_t keysym,
 	else if (!is_dead_key(keysym))
 		return NO_KEY;
 	struct keymap_slots *slots = keymap_get_slots(typist->keymap);
-	const struct keymap_slot *slot = slots->is_any_dirty ? NULL
-							     : keymap_slots_use(slots, keysym);
+	const struct keymap_slot *slot =
+		slots->is_any_dirty ? NULL : keymap_slots_use(slots, keysym);
 	if (slot == NULL)
 		return NEEDS_SLOT;
 	*out = typist_slot_stroke(slot, state);
@@ -221,8 +221,7 @@ static void press(struct typist *typist, const struct typist_op *op, uint32_t ke
 			injector_force_up(injector, stroke->keycode);
 		arrange(typist, stroke->mods, state->held, &arrangement);
 	}
-	typist->held[typist->held_count++] =
-		(struct held_keysym){source, stroke->keycode, keysym};
+	typist->held[typist->held_count++] = (struct held_keysym){source, stroke->keycode, keysym};
 	keymap_slots_pin(keymap_get_slots(typist->keymap), stroke->keycode, true);
 	update_auto_repeat(typist);
 	injector_key(injector, source, stroke->keycode, true);
@@ -236,7 +235,7 @@ static bool claim_ahead(struct typist *typist, uint32_t keysym, const struct key
 	if (!claim(typist, keysym))
 		return false;
 	const struct typist_op *op;
-	list_for_each(op, &typist->queue, link) {
+	list_for_each (op, &typist->queue, link) {
 		struct keymap_stroke stroke;
 		if (op->kind != TYPIST_KEYSYM)
 			break;
@@ -267,8 +266,7 @@ static void keycode_down(struct typist *typist)
 {
 	struct typist_op *op = typist->running;
 	uint32_t name = KEYCODE_RECORD | op->keycode;
-	const struct keymap_key *key =
-		&keymap_get_table(typist->keymap)->keys[op->keycode];
+	const struct keymap_key *key = &keymap_get_table(typist->keymap)->keys[op->keycode];
 	bool is_repeat = find_record(typist, op->ticket.source, name) >= 0;
 	bool is_plain = key->modmap == 0 && key->sets_mods == 0;
 	struct keymap_stroke stroke = {op->keycode, 0};
@@ -300,8 +298,8 @@ static void keysym_down(struct typist *typist)
 		typist_finish_op(typist, TYPIST_FAILED, "the display has gone");
 		return;
 	}
-	enum resolution resolution = resolve(
-		typist, keysym, &state, is_shortcut_state(typist, state.held), &stroke);
+	enum resolution resolution =
+		resolve(typist, keysym, &state, is_shortcut_state(typist, state.held), &stroke);
 	if (resolution == NEEDS_SLOT) {
 		if (claim_ahead(typist, keysym, &state)) {
 			typist_change_map(typist, keysym_down);
@@ -317,8 +315,8 @@ static void keysym_down(struct typist *typist)
 			typist_note_slot_use(typist);
 	}
 	if (resolution == NO_KEY && source == INPUT_SOURCE_AGENT) {
-		typist_finish_op(typist, TYPIST_NO_KEY,
-			"no key of this keyboard gives keysym 0x%x", keysym);
+		typist_finish_op(
+			typist, TYPIST_NO_KEY, "no key of this keyboard gives keysym 0x%x", keysym);
 		return;
 	}
 	keysym_finish(typist);

@@ -28,14 +28,14 @@ struct typist_op {
 	typist_done done;
 	void *done_arg;
 	struct typist_result result;
-	int map_changes_left;    /* a guard against somebody who changes the map all the time */
+	int map_changes_left; /* a guard against somebody who changes the map all the time */
 
 	/* text */
-	uint32_t *chars;         /* owned */
+	uint32_t *chars; /* owned */
 	size_t count, position;
-	size_t planned_end;      /* up to here every character has a key in the map as written */
+	size_t planned_end; /* up to here every character has a key in the map as written */
 	size_t sent_since_barrier;
-	bool needs_barrier;      /* modifiers were lifted */
+	bool needs_barrier; /* modifiers were lifted */
 	struct typist_text_options text_options;
 
 	/* chord */
@@ -45,7 +45,7 @@ struct typist_op {
 
 	/* keysym */
 	uint32_t keysym;
-	uint8_t keycode;         /* of a scan code, 0 without */
+	uint8_t keycode; /* of a scan code, 0 without */
 	bool is_down;
 };
 
@@ -76,16 +76,17 @@ struct typist {
 	struct barrier *barrier;
 	struct paster *paster;
 
-	struct list queue;          /* of typist_op */
-	struct typist_op *running;  /* not in the queue */
+	struct list queue;         /* of typist_op */
+	struct typist_op *running; /* not in the queue */
 	uint64_t last_id;
 	struct loop_timer *dispatch_timer, *wait_timer, *quiet_timer;
 	void (*next)(struct typist *typist); /* what follows the barrier or wait */
 	void (*after_map_change)(struct typist *typist);
-	bool is_soft_barrier;       /* its running out of time is no failure */
+	bool is_soft_barrier;  /* its running out of time is no failure */
+	unsigned seen_presses; /* injector_press_count() that has been waited for */
 
 	struct modifier_lift lift;
-	uint8_t text_mods;          /* Shift and AltGr that the text holds now */
+	uint8_t text_mods; /* Shift and AltGr that the text holds now */
 	struct keymap_state text_state;
 
 	uint8_t chord_codes[KEY_CHORD_MAX]; /* pressed by the running chord, in order */

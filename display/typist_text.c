@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Text: a stretch at a time that the keymap can carry, in chunks that the program has to take in. */
+/* Text: a stretch at a time that the keymap can carry, in chunks that the program has to take in.
+ */
 #include <X11/Xlib.h>
 #include <X11/keysym.h>
 #include <stdio.h>
@@ -71,8 +72,8 @@ static bool resolve(struct typist *typist, uint32_t code_point, struct keymap_st
 			table, keysym_from_char(code_point), &typist->text_state, out);
 	if (keymap_find_char(table, code_point, &typist->text_state, out))
 		return true;
-	const struct keymap_slot *slot = keymap_slots_use(
-		keymap_get_slots(typist->keymap), keysym_from_char(code_point));
+	const struct keymap_slot *slot =
+		keymap_slots_use(keymap_get_slots(typist->keymap), keysym_from_char(code_point));
 	if (slot == NULL)
 		return false;
 	*out = typist_slot_stroke(slot, &typist->text_state);
@@ -109,8 +110,8 @@ static void hold_mods(struct typist *typist, uint8_t mods)
 		injector_assist_key(
 			typist->injector, table->shift_keycode, (mods & ShiftMask) != 0);
 	if (change & table->level3_mask)
-		injector_assist_key(typist->injector, table->level3_keycode,
-			(mods & table->level3_mask) != 0);
+		injector_assist_key(
+			typist->injector, table->level3_keycode, (mods & table->level3_mask) != 0);
 	typist->text_mods = mods;
 }
 
@@ -179,7 +180,8 @@ static bool refresh(struct typist *typist)
 		typist_finish_op(typist, TYPIST_FAILED, "the display has gone");
 		return false;
 	}
-	/* Held modifiers were lifted; what a program presses meanwhile is not ours to reckon with. */
+	/* Held modifiers were lifted; what a program presses meanwhile is not ours to reckon with.
+	 */
 	typist->text_state = (struct keymap_state){
 		.locked = state.locked & keymap_get_table(typist->keymap)->num_mask,
 		.group = state.group};
@@ -226,8 +228,8 @@ static void text_next(struct typist *typist)
 
 void typist_text_start(struct typist *typist)
 {
-	typist->running->needs_barrier = modifier_lift_begin(
-		&typist->lift, typist->conn, typist->injector, typist->keymap);
+	typist->running->needs_barrier =
+		modifier_lift_begin(&typist->lift, typist->conn, typist->injector, typist->keymap);
 	typist->text_mods = 0;
 	text_next(typist);
 }

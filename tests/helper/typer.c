@@ -4,9 +4,9 @@
  * answers each with a line "ok N …" or "err N STATUS message" (N counts the commands from 1).
  *
  *   type JSON_STRING | paste JSON_STRING | slow MS JSON_STRING
- *   key CHORD | xkey CHORD | hold MS CHORD | keysym +NAME|-NAME|NAME…      (source: the last `source N`)
- *   source N | give N | drop N | release | cancel | quiet | quit
- *   scan +HEX|-HEX   a scan code
+ *   key CHORD | xkey CHORD | hold MS CHORD | keysym +NAME|-NAME|NAME…      (source: the last
+ * `source N`) source N | give N | drop N | release | cancel | quiet | quit scan +HEX|-HEX   a scan
+ * code
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,8 +34,8 @@ struct typer {
 	struct loop_timer *quiet;
 	struct buffer line;
 	uint8_t source;
-	int command;                /* its number */
-	int keysyms_left;           /* of the command, not yet done */
+	int command;      /* its number */
+	int keysyms_left; /* of the command, not yet done */
 	uint64_t last_id;
 	int64_t started_us;
 };
@@ -91,8 +91,7 @@ static void run_key(struct typer *typer, const char *text, struct typist_key_opt
 		answer(typer, error);
 		return;
 	}
-	typer->last_id =
-		typist_key(typer->typist, ticket(typer), &chord, options, on_done, typer);
+	typer->last_id = typist_key(typer->typist, ticket(typer), &chord, options, on_done, typer);
 }
 
 /* "+NAME" presses, "-NAME" releases, "NAME" does both. */
@@ -119,8 +118,8 @@ static void run_keysyms(struct typer *typer, char *text)
 		typer->keysyms_left += list[i].how == '=' ? 2 : 1;
 	for (int i = 0; i < count; i++) {
 		if (list[i].how != '-')
-			typist_keysym(typer->typist, ticket(typer), true, list[i].keysym, on_done,
-				typer);
+			typist_keysym(
+				typer->typist, ticket(typer), true, list[i].keysym, on_done, typer);
 		if (list[i].how != '+')
 			typist_keysym(typer->typist, ticket(typer), false, list[i].keysym, on_done,
 				typer);
@@ -185,8 +184,8 @@ static void run_line(struct typer *typer, char *line)
 		else if (strcmp(line, "release") == 0)
 			typist_release_all(typer->typist);
 		else if (strcmp(line, "button") == 0)
-			injector_button(typer->injector, typer->source, abs(atoi(rest)),
-				atoi(rest) > 0);
+			injector_button(
+				typer->injector, typer->source, abs(atoi(rest)), atoi(rest) > 0);
 		else if (strcmp(line, "quit") == 0)
 			loop_stop(typer->loop);
 		else

@@ -39,8 +39,8 @@ static void add_type(struct keymap_type *type, int kind)
 	}
 }
 
-static struct keymap_key *add_key(struct keymap_table *table, int code, int type, uint32_t k0,
-	uint32_t k1)
+static struct keymap_key *add_key(
+	struct keymap_table *table, int code, int type, uint32_t k0, uint32_t k1)
 {
 	struct keymap_key *key = &table->keys[code];
 	key->group_count = 1;

@@ -151,7 +151,7 @@ static void chord_errors_name_the_part(void **state)
 
 static void characters_of_keysyms(void **state)
 {
-	assert_int_equal(keysym_to_char(0x6c6), 0x444);      /* Cyrillic_ef */
+	assert_int_equal(keysym_to_char(0x6c6), 0x444); /* Cyrillic_ef */
 	assert_int_equal(keysym_to_char(XK_KP_7), '7');
 	assert_int_equal(keysym_to_char(0x0101f600), 0x1f600);
 	assert_int_equal(keysym_to_char(XK_Return), 0);
@@ -197,8 +197,7 @@ static void gate_lets_only_the_holder_of_this_epoch_through(void **state)
 	assert_false(input_gate_admits(&gate, before));
 
 	epoch = input_gate_give(&gate, INPUT_SOURCE_NONE);
-	assert_false(input_gate_admits(
-		&gate, (struct input_ticket){INPUT_SOURCE_NONE, epoch}));
+	assert_false(input_gate_admits(&gate, (struct input_ticket){INPUT_SOURCE_NONE, epoch}));
 	assert_false(input_gate_admits(&gate, (struct input_ticket){0, epoch}));
 }
 
