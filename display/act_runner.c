@@ -676,7 +676,8 @@ void act_runner_start(struct act_runner *runner, uint64_t id, struct action_list
 	run->done = done;
 	run->arg = arg;
 	run->report.changed_at_ms = run->report.settled_at_ms = -1;
-	run->report.results = xcalloc(run->list.count, sizeof(run->report.results[0]));
+	/* One more than there are actions: letting go at the end types nothing, but reports too. */
+	run->report.results = xcalloc(run->list.count + 1, sizeof(run->report.results[0]));
 	list_init(&run->watch.link);
 	list_append(&runner->runs, &run->link);
 	if (is_first)

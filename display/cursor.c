@@ -55,15 +55,40 @@ void cursor_destroy(struct cursor *cursor)
 	free(cursor);
 }
 
+static void on_short_io_error(Display *dpy, void *arg)
+{
+}
+
+/*
+ * Asks over a connection of a moment. The SECURITY extension refuses the image of a cursor whose
+ * maker has ended (xsetroot -cursor is one), as long as nobody has the maker's place among the
+ * server's clients; a new connection takes it.
+ */
+static XFixesCursorImage *ask_anew(struct xconn *conn)
+{
+	int event_base, error_base, major, minor;
+	Display *dpy = XOpenDisplay(DisplayString(conn->dpy));
+	if (dpy == NULL)
+		return NULL;
+	XSetIOErrorExitHandler(dpy, on_short_io_error, NULL);
+	XFixesCursorImage *shown = NULL;
+	if (XFixesQueryExtension(dpy, &event_base, &error_base) &&
+		XFixesQueryVersion(dpy, &major, &minor))
+		shown = XFixesGetCursorImage(dpy);
+	XCloseDisplay(dpy);
+	return shown;
+}
+
 static struct cursor_image *read_image(struct xconn *conn)
 {
 	xconn_trap(conn);
 	XFixesCursorImage *shown = XFixesGetCursorImage(conn->dpy);
-	if (xconn_untrap(conn) != 0 || shown == NULL) {
-		if (shown != NULL)
-			XFree(shown);
+	if (xconn_untrap(conn) == -1)
 		return NULL;
-	}
+	if (shown == NULL)
+		shown = ask_anew(conn);
+	if (shown == NULL)
+		return NULL;
 	size_t count = (size_t)shown->width * shown->height;
 	struct cursor_image *image = xmalloc(sizeof(*image) + count * sizeof(image->argb[0]));
 	atomic_init(&image->refs, 1);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/loop.h"
 #include "base/utf8.h"
 #include "display/scancode.h"
@@ -21,6 +22,9 @@
 /* How long a window manager, and then the program, may take to act on a click before keys follow.
  */
 #define CLICK_WAIT_MS 3000
+/* How long the focus may then take to follow a click, and how often it is looked at. */
+#define FOCUS_WAIT_US 300000
+#define FOCUS_LOOK_MS 10
 
 static void dispatch(void *arg);
 static void on_wait(void *arg);
@@ -169,9 +173,45 @@ static void begin(struct typist *typist)
 		typist_keysym_start(typist);
 }
 
+/* Whether the focus is in the program under the pointer, or that is none to have it. */
+static bool focus_is_under_pointer(struct xconn *conn)
+{
+	Window client = window_client(conn, barrier_pointer_window(conn));
+	XWindowAttributes attributes;
+	if (client == None)
+		return true;
+	xconn_trap(conn);
+	Status is_read = XGetWindowAttributes(conn->dpy, client, &attributes);
+	if (xconn_untrap(conn) != 0 || !is_read || attributes.override_redirect)
+		return true;
+	return window_is_inside(conn, barrier_focus_window(conn), client);
+}
+
+/*
+ * That manager and program seem to be at rest is not proof: the server may have taken their requests
+ * in without having carried them out (seen under load). So the focus itself is looked at too, for
+ * a moment: some clicks do not move it.
+ */
+static void wait_for_focus(struct typist *typist)
+{
+	if (clock_monotonic_us() < typist->focus_limit_us && !typist->conn->is_broken &&
+		!focus_is_under_pointer(typist->conn))
+		typist_after_ms(typist, FOCUS_LOOK_MS, wait_for_focus);
+	else
+		begin(typist);
+}
+
+static void look_at_focus(struct typist *typist)
+{
+	typist->focus_limit_us = clock_monotonic_us();
+	if (window_manager_runs(typist->conn))
+		typist->focus_limit_us += FOCUS_WAIT_US;
+	wait_for_focus(typist);
+}
+
 static void wait_for_clicked_program(struct typist *typist)
 {
-	typist->next = begin;
+	typist->next = look_at_focus;
 	barrier_begin_on(typist->barrier, barrier_pointer_window(typist->conn), CLICK_WAIT_MS,
 		on_barrier, typist);
 }

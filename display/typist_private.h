@@ -83,6 +83,7 @@ struct typist {
 	void (*next)(struct typist *typist); /* what follows the barrier or wait */
 	void (*after_map_change)(struct typist *typist);
 	bool is_soft_barrier;  /* its running out of time is no failure */
+	int64_t focus_limit_us;     /* until when the focus may take to follow a click */
 	unsigned seen_presses; /* injector_press_count() that has been waited for */
 
 	struct modifier_lift lift;

@@ -160,14 +160,16 @@ static void spawn(struct xserver *xserver)
 	snprintf(display, sizeof(display), ":%d", options->number);
 	snprintf(screen, sizeof(screen), "%dx%dx%d", options->width, options->height,
 		options->depth);
-	char *argv[16];
+	char *argv[24];
 	int argc = 0;
 	argv[argc++] = (char[]){"Xvfb"};
 	if (options->number != XSERVER_ANY_NUMBER)
 		argv[argc++] = display;
 	char *const fixed[] = {(char[]){"-displayfd"}, (char[]){"3"}, (char[]){"-screen"},
 		(char[]){"0"}, screen, (char[]){"-noreset"}, (char[]){"-nolisten"},
-		(char[]){"tcp"}, (char[]){"-s"}, (char[]){"0"}};
+		(char[]){"tcp"}, (char[]){"-s"}, (char[]){"0"},
+		/* It hides the image of a cursor whose maker has ended (xsetroot -cursor). */
+		(char[]){"-extension"}, (char[]){"SECURITY"}};
 	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
 		argv[argc++] = fixed[i];
 	argv[argc] = NULL;

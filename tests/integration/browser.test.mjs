@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 
 import { boxTest, waitFor } from './harness.mjs';
-import { act, heldDown, keymap, startBrowser } from './desk.mjs';
+import { act, heldDown, keymap, startBrowser, startTerminal } from './desk.mjs';
 
 const type = (text) => [{ type: 'type', text }];
 
@@ -85,4 +85,31 @@ boxTest('clicks: where they are meant, doubled when they are meant doubled', asy
   const clicks = page.state().events.filter(({ name }) => name === 'click');
   assert.deepEqual(clicks.map(({ detail, shift }) => [detail, shift]), [[1, true], [2, true]]);
   assert.equal(clicks[0].x, clicks[1].x);
+});
+
+boxTest('text after a click goes to the window that was clicked, under a busy window manager', async (box) => {
+  const { server, daemon } = await box.startScreen();
+  box.spawn('openbox', [], { env: server.env });
+  await waitFor('the window manager', async () =>
+    /window id/.test(await box.ok('xprop', ['-root', '_NET_SUPPORTING_WM_CHECK'], { env: server.env })));
+  const page = await startBrowser(box, daemon);
+  const terminal = await startTerminal(box, daemon, { args: ['-xrm', 'xterm*geometry: 40x10+820+600'] });
+  const find = async (title) => (await daemon.json('GET', '/v1/windows')).windows.find((window) => window.title === title);
+  const at = await find('terminal');
+  await daemon.request('POST', `/v1/windows/${(await find('page')).id}/resize`, { body: { width: 800, height: 500 } });
+  await waitFor('the page to be small', async () => (await find('page')).width <= 810);
+  await daemon.request('POST', `/v1/windows/${at.id}/move`, { body: { x: 900, y: 560 } });
+  await waitFor('the terminal to be there', async () => Math.abs((await find('terminal')).x - 900) < 20);
+  await page.clear();
+  let inPage = '', inTerminal = '';
+  for (let i = 0; i < 10; i++) {
+    // Now and then letters that need a change of the keymap, which keeps openbox busy for a while.
+    const text = String.fromCodePoint(0x4e00 + (i >> 2), 0x61 + i);
+    await act(daemon, [{ type: 'click', x: 950, y: 620 }, { type: 'type', text }]);
+    inTerminal += text;
+    await act(daemon, [{ type: 'click', x: 300, y: 100 }, { type: 'key', keys: 'ctrl+End' }, { type: 'type', text: `${text}!` }]);
+    inPage += `${text}!`;
+  }
+  await terminal.expect(inTerminal);
+  await page.expect(inPage);
 });
