@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "display/viewer_input.h"
 
+#include <X11/XKBlib.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -62,6 +63,17 @@ static void let_go(struct viewer_input *input, uint8_t source)
 		injector_release_source(input->hand->injector, source);
 }
 
+/*
+ * A place on the keyboard, by what it gives unshifted: so it stands in the typist's queue like every
+ * other key, and its release finds its press.
+ */
+static void press_place(const struct hand *hand, const struct viewer_event *event)
+{
+	KeySym keysym = XkbKeycodeToKeysym(hand->conn->dpy, (KeyCode)event->key, 0, 0);
+	if (keysym != NoSymbol)
+		typist_keysym(hand->typist, event->ticket, event->is_down, (uint32_t)keysym, NULL, NULL);
+}
+
 /* Events that need the gate and a server that takes input. */
 static void act(struct viewer_input *input, const struct viewer_event *event)
 {
@@ -73,8 +85,7 @@ static void act(struct viewer_input *input, const struct viewer_event *event)
 		typist_keysym(hand->typist, event->ticket, event->is_down, event->key, NULL, NULL);
 		break;
 	case VIEWER_KEYCODE:
-		injector_key(hand->injector, event->ticket.source, (uint8_t)event->key,
-			event->is_down);
+		press_place(hand, event);
 		break;
 	case VIEWER_POINTER:
 		point(input, event);
