@@ -54,6 +54,11 @@ bool modifier_lift_begin(struct modifier_lift *lift, struct xconn *conn, struct 
 	if (conn->is_broken)
 		return false;
 	lift_keys(lift, injector, keymap);
+	/* Qt 5 learns of a group that was locked before its start only when the modifiers change, and
+	   takes its first key by the first group. */
+	uint8_t shift = keymap_get_table(keymap)->shift_keycode;
+	if (state.group != 0 && shift != 0 && lift->count == 0)
+		injector_tap(injector, shift);
 	if (state.held != 0 && lift->count == 0)
 		XkbLatchModifiers(conn->dpy, XkbUseCoreKbd, 0xff, 0);
 	lift->unlocked = state.locked & (uint8_t)~keymap_get_table(keymap)->num_mask;
