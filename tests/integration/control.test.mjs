@@ -328,7 +328,7 @@ boxTest('clipboard: text as it is, primary, picture, none, long, an owner that h
   await box.ok('sh', ['-c', 'xclip -selection clipboard -t image/png clip.png >/dev/null 2>&1'], { env });
   const picture = await waitFor('the picture', async () => {
     const now = await daemon.request('GET', '/v1/clipboard?type=image/png');
-    return now.status === 200 && now;
+    return now.status === 200 && now.body.equals(png) && now; // the xclip before serves text as any type
   });
   assert.equal(picture.headers['content-type'], 'image/png', `${picture.status}`);
   assert.equal(readPng(picture.body).width, 320);
