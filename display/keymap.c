@@ -351,6 +351,8 @@ bool keymap_write_slots(struct keymap *keymap)
 	free(plans);
 	/* On a refusal too: the next reading finds out which keycodes are ours. */
 	keymap_slots_written(&keymap->slots);
+	if (is_ok)
+		keymap_tell_group(keymap);
 	return is_ok && keymap_refresh(keymap);
 }
 
@@ -491,5 +493,21 @@ bool keymap_read_state(const struct keymap *keymap, struct keymap_state *out)
 	out->held = state.base_mods | state.latched_mods;
 	out->locked = state.locked_mods;
 	out->group = state.group;
+	return true;
+}
+
+bool keymap_tell_group(const struct keymap *keymap)
+{
+	struct keymap_state state;
+	if (!keymap_read_state(keymap, &state) || state.group == 0)
+		return false;
+	unsigned unused = 0xff & ~(unsigned)(state.held | state.locked);
+	for (int code = 8; code < 256; code++)
+		unused &= ~(unsigned)keymap_key_mods(&keymap->table, (uint8_t)code);
+	unsigned spare = unused & (0u - unused); /* the lowest */
+	if (spare == 0)
+		return false;
+	XkbLockModifiers(keymap->conn->dpy, XkbUseCoreKbd, spare, spare);
+	XkbLockModifiers(keymap->conn->dpy, XkbUseCoreKbd, spare, 0);
 	return true;
 }

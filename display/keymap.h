@@ -48,6 +48,14 @@ bool keymap_read_state(const struct keymap *keymap, struct keymap_state *out);
  */
 bool keymap_write_slots(struct keymap *keymap);
 
+/*
+ * Qt 5 forgets a locked group when it reads the map anew, and learns of it only from the next change
+ * of modifiers; its first key would be taken by the first group. So, in another group than the first,
+ * a modifier that no key has is locked and let go. Returns whether that was done. keymap_write_slots
+ * does it by itself.
+ */
+bool keymap_tell_group(const struct keymap *keymap);
+
 /* Every borrowed keycode means again what it meant before. */
 void keymap_give_back(struct keymap *keymap);
 bool keymap_is_borrowing(const struct keymap *keymap);

@@ -54,16 +54,17 @@ bool modifier_lift_begin(struct modifier_lift *lift, struct xconn *conn, struct 
 	if (conn->is_broken)
 		return false;
 	lift_keys(lift, injector, keymap);
-	/* Qt 5 learns of a group that was locked before its start only when the modifiers change, and
-	   takes its first key by the first group. */
+	/* The server's first key through XTEST makes programs read the map anew, whereupon Qt 5 forgets
+	   the group (keymap_tell_group); so that key must be one before the text. */
 	uint8_t shift = keymap_get_table(keymap)->shift_keycode;
-	if (state.group != 0 && shift != 0 && lift->count == 0)
+	bool is_told = state.group != 0 && shift != 0 && lift->count == 0;
+	if (is_told)
 		injector_tap(injector, shift);
 	if (state.held != 0 && lift->count == 0)
 		XkbLatchModifiers(conn->dpy, XkbUseCoreKbd, 0xff, 0);
 	lift->unlocked = state.locked & (uint8_t)~keymap_get_table(keymap)->num_mask;
 	injector_unlock(injector, lift->unlocked);
-	return lift->count > 0 || lift->unlocked != 0 || state.held != 0;
+	return lift->count > 0 || lift->unlocked != 0 || state.held != 0 || is_told;
 }
 
 void modifier_lift_end(struct modifier_lift *lift, struct xconn *conn, struct injector *injector,
