@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <rfb/rfb.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,12 @@ const struct rfb_pixel_format rfb_native_format = {
 	.green_shift = 8,
 	.blue_shift = 0,
 };
+
+/*
+ * rfbGetScreen initialises a mutex of the whole library each time it is called, which others may hold
+ * (found by TSan): making and ending encoders goes one at a time.
+ */
+static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
 struct rfb_encoder {
 	rfbScreenInfoPtr screen;
@@ -114,7 +121,20 @@ static bool make_output(struct rfb_encoder *encoder, int file)
 	return encoder->client != NULL;
 }
 
-struct rfb_encoder *rfb_encoder_create(void)
+static void destroy_unlocked(struct rfb_encoder *encoder)
+{
+	if (encoder->client != NULL)
+		rfbClientConnectionGone(encoder->client);
+	if (encoder->screen != NULL) {
+		encoder->screen->frameBuffer = NULL;
+		rfbScreenCleanup(encoder->screen);
+	}
+	if (encoder->output != NULL)
+		munmap(encoder->output, FILE_SIZE);
+	free(encoder);
+}
+
+static struct rfb_encoder *create_unlocked(void)
 {
 	struct rfb_encoder *encoder = xcalloc(1, sizeof(*encoder));
 	int file = memfd_create("boxscreen-rfb", MFD_CLOEXEC);
@@ -131,23 +151,25 @@ struct rfb_encoder *rfb_encoder_create(void)
 		close(file); /* the client's number for it stays */
 	if (is_made)
 		return encoder;
-	rfb_encoder_destroy(encoder);
+	destroy_unlocked(encoder);
 	return NULL;
+}
+
+struct rfb_encoder *rfb_encoder_create(void)
+{
+	pthread_mutex_lock(&library_lock);
+	struct rfb_encoder *encoder = create_unlocked();
+	pthread_mutex_unlock(&library_lock);
+	return encoder;
 }
 
 void rfb_encoder_destroy(struct rfb_encoder *encoder)
 {
 	if (encoder == NULL)
 		return;
-	if (encoder->client != NULL)
-		rfbClientConnectionGone(encoder->client);
-	if (encoder->screen != NULL) {
-		encoder->screen->frameBuffer = NULL;
-		rfbScreenCleanup(encoder->screen);
-	}
-	if (encoder->output != NULL)
-		munmap(encoder->output, FILE_SIZE);
-	free(encoder);
+	pthread_mutex_lock(&library_lock);
+	destroy_unlocked(encoder);
+	pthread_mutex_unlock(&library_lock);
 }
 
 /* What the library has written since the file was rewound, moved to out. */
