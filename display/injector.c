@@ -9,6 +9,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/loop.h"
+#include "display/input_gate.h"
 #include "display/xconn.h"
 #define LOG_MODULE "injector"
 #include "base/log.h"
@@ -26,6 +29,7 @@ struct held {
 	uint8_t source;
 	uint8_t code; /* keycode or button */
 	bool is_button;
+	int64_t since_us;
 };
 
 /* All fields are owned by the display thread. */
@@ -40,6 +44,7 @@ struct injector {
 	bool is_repeat_off; /* by us, and it was on before */
 	uint8_t unlocked;   /* locks that are to be set again */
 	unsigned press_count;
+	struct loop_timer *cap_timer; /* for what the agent holds */
 };
 
 /*
@@ -110,10 +115,13 @@ static void recover(struct injector *injector)
 		XFree(data);
 }
 
+static void on_cap(void *arg);
+
 struct injector *injector_create(struct xconn *conn)
 {
 	struct injector *injector = xcalloc(1, sizeof(*injector));
 	injector->conn = conn;
+	injector->cap_timer = loop_timer_create(conn->loop, on_cap, injector);
 	injector->held_atom = XInternAtom(conn->dpy, "_BOXSCREEN_HELD", False);
 	if (!conn->is_broken)
 		recover(injector);
@@ -126,6 +134,7 @@ void injector_destroy(struct injector *injector)
 		return;
 	injector_release_all(injector);
 	injector_allow_auto_repeat(injector, true);
+	loop_timer_destroy(injector->cap_timer);
 	if (!injector->conn->is_broken) {
 		XDeleteProperty(injector->conn->dpy, injector->conn->root, injector->held_atom);
 		XFlush(injector->conn->dpy);
@@ -148,7 +157,10 @@ static bool add_held(struct injector *injector, uint8_t source, uint8_t code, bo
 {
 	if (find_held(injector, source, code, is_button) >= 0 || injector->held_count == HELD_MAX)
 		return false;
-	injector->held[injector->held_count++] = (struct held){source, code, is_button};
+	injector->held[injector->held_count++] =
+		(struct held){source, code, is_button, clock_monotonic_us()};
+	if (source == INPUT_SOURCE_AGENT && !loop_timer_is_armed(injector->cap_timer))
+		loop_timer_arm(injector->cap_timer, INJECTOR_AGENT_HOLD_MAX_MS);
 	mark(injector);
 	return true;
 }
@@ -173,6 +185,28 @@ static void release_at(struct injector *injector, int index)
 		fake_key(injector, held.code, false);
 	else
 		injector->lifted[held.code] = 0; /* up already, and to stay up */
+}
+
+/* An agent that presses and never releases (a chain that ends with keydown) does not go on for ever. */
+static void on_cap(void *arg)
+{
+	struct injector *injector = arg;
+	int64_t now_us = clock_monotonic_us(), next_us = INT64_MAX;
+	for (int i = injector->held_count - 1; i >= 0; i--) {
+		const struct held *held = &injector->held[i];
+		int64_t end_us = held->since_us + (int64_t)INJECTOR_AGENT_HOLD_MAX_MS * 1000;
+		if (held->source != INPUT_SOURCE_AGENT)
+			continue;
+		if (end_us > now_us) {
+			next_us = end_us < next_us ? end_us : next_us;
+			continue;
+		}
+		log_info("let go of a %s that was held for too long",
+			held->is_button ? "button" : "key");
+		release_at(injector, i);
+	}
+	if (next_us != INT64_MAX)
+		loop_timer_arm(injector->cap_timer, (next_us - now_us) / 1000 + 1);
 }
 
 void injector_key(struct injector *injector, uint8_t source, uint8_t keycode, bool is_down)

@@ -20,6 +20,9 @@ struct injector;
 
 #define INJECTOR_BUTTON_MAX 9
 
+/* What the agent leaves down is let go after so long; a hold that is meant is at most 100 s. */
+#define INJECTOR_AGENT_HOLD_MAX_MS 101000
+
 /* conn stays the caller's and must outlive the injector. */
 struct injector *injector_create(struct xconn *conn);
 /* Releases everything that is held (unless the connection is broken). Accepts NULL. */
