@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/list.h"
 #include "base/loop.h"
-#include "display/activity.h"
+#include "display/barrier.h"
 #include "display/drag_path.h"
 #include "display/frame.h"
 #include "display/frame_feed.h"
@@ -27,6 +27,8 @@
 /* While changes are watched for, the screen is read at most this often. */
 #define WATCH_INTERVAL_MS 10
 #define HELD_MAX 32
+/* How long the program under the end of a drag may take to take it in before the button goes up. */
+#define DROP_WAIT_MS 1000
 
 /* A button or key that the batch pressed by itself and has not released. */
 struct held {
@@ -70,6 +72,7 @@ struct act_runner {
 	struct loop_timer *timer;
 	void (*on_timer)(struct run *run);
 	uint64_t next_frame_id;
+	struct barrier *barrier;
 };
 
 static void step_action(struct run *run);
@@ -127,6 +130,7 @@ static void drop_work(struct run *run)
 	struct hand *hand = run->runner->hand;
 	run->after_typing = NULL;
 	loop_timer_disarm(run->runner->timer);
+	barrier_cancel(run->runner->barrier);
 	if (run->frame_id != 0)
 		frame_request_drop(hand->requests, run->frame_id);
 	run->frame_id = 0;
@@ -270,6 +274,17 @@ static void click_once(struct run *run)
 		pointer_done(run);
 }
 
+/* A drop counts only where the program has seen the drag come in; a busy one is waited for. */
+static void on_drag_taken(void *arg, enum barrier_outcome outcome)
+{
+	struct run *run = current(arg);
+	if (!may_act(run))
+		return;
+	injector_button(run->runner->hand->injector, INPUT_SOURCE_AGENT, current_action(run)->button,
+		false);
+	pointer_done(run);
+}
+
 static void drag_next(struct run *run)
 {
 	struct action *action = current_action(run);
@@ -277,8 +292,8 @@ static void drag_next(struct run *run)
 	if (!may_act(run))
 		return;
 	if ((size_t)run->step == run->path.count) {
-		injector_button(injector, INPUT_SOURCE_AGENT, action->button, false);
-		pointer_done(run);
+		barrier_begin_on(run->runner->barrier, barrier_pointer_window(run->runner->hand->conn),
+			DROP_WAIT_MS, on_drag_taken, run->runner);
 		return;
 	}
 	struct action_point point = run->path.points[run->step];
@@ -636,6 +651,7 @@ struct act_runner *act_runner_create(struct hand *hand)
 	runner->hand = hand;
 	list_init(&runner->runs);
 	runner->timer = loop_timer_create(hand->loop, on_timer, runner);
+	runner->barrier = barrier_create(hand->conn);
 	return runner;
 }
 
@@ -659,6 +675,7 @@ void act_runner_destroy(struct act_runner *runner)
 	if (runner == NULL)
 		return;
 	end_all(runner, ACT_NO_SCREEN, "the X server has gone");
+	barrier_destroy(runner->barrier);
 	loop_timer_destroy(runner->timer);
 	free(runner);
 }

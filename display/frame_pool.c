@@ -19,8 +19,8 @@
 #define LOG_MODULE "frame"
 #include "base/log.h"
 
-/* Free segments kept for reuse; more than this only piles up after many readers at once. */
-#define FREE_MAX 3
+/* Free segments kept for reuse (4 MB each at 1280x800); more only pile up after many readers at once. */
+#define FREE_MAX 2
 
 struct shm_image {
 	XShmSegmentInfo info;

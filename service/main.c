@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <openssl/rand.h>
 #include <signal.h>
 #include <stdio.h>
@@ -329,6 +330,17 @@ static void daemon_finish(struct daemon *daemon)
 	options_finish(&daemon->options);
 }
 
+/*
+ * Pictures come and go in megabytes, on several threads. Left to itself glibc keeps what it once had
+ * (an arena a thread, a growing threshold for mmap): 69 MB resident after 5,000 shots.
+ */
+static void limit_heap(void)
+{
+	mallopt(M_ARENA_MAX, 2);
+	mallopt(M_MMAP_THRESHOLD, 1 << 20);
+	mallopt(M_TRIM_THRESHOLD, 4 << 20);
+}
+
 int main(int argc, char **argv)
 {
 	struct daemon daemon = {.lock_fd = -1};
@@ -342,6 +354,7 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		break;
 	}
+	limit_heap();
 	log_set_level(daemon.options.log_level);
 	signal(SIGPIPE, SIG_IGN);
 	bool is_started = daemon_start(&daemon);
