@@ -20,14 +20,22 @@
 #include "display/xprop.h"
 
 /*
- * Pictures go out at most so often while the screen keeps changing; the first change after a rest
- * goes out at once. 30 a second is what people call smooth and what x11vnc does not reach.
+ * How many pictures a second go out while the screen keeps changing. More than the 30 of videos, so
+ * that there is one to spare for a letter that is typed meanwhile: those to spare are saved up, and
+ * the answer to a key does not wait for the next frame of a video.
  */
-#define FRAME_INTERVAL_MS 33
+#define FRAMES_PER_S   36
+#define FRAMES_SAVED   2
+#define FRAME_LEAST_MS 8
 /* The pointer is asked for at most so often while it moves. */
 #define POINTER_INTERVAL_MS 16
 /* Smaller moving things (a spinner, a caret) cost less as they are than as a video. */
 #define HOT_SIDE_MIN 32
+/*
+ * A video has its size from the first frames on. What goes on growing (scrolling text with lines of
+ * different length) gets whole tiles: each new size costs an encoder and a large first frame.
+ */
+#define GROWTHS_MAX 4
 /* Changes of up to so many tiles are told to the pixel. */
 #define SHARP_TILES 8
 
@@ -48,8 +56,11 @@ struct live_source {
 	struct xconn_listener listener;
 
 	struct frame *last;               /* what was told last */
+	double saved_frames;              /* that may go out at once */
+	int64_t frame_us;                 /* when the last one did */
 	struct rect hot_tiles;            /* the activity's answer that `hot` was made from */
 	struct rect hot_extents;          /* exactly what moved inside it so far */
+	int hot_growths;                  /* how often that has grown since the motion began */
 	struct rect hot;
 	int pointer_x, pointer_y;
 	int64_t pointer_us;               /* when it was asked for */
@@ -71,17 +82,23 @@ struct live_source *live_source_create(struct loop *loop, struct frame_feed *fee
 	source->feed = feed;
 	list_init(&source->watches);
 	source->frame_watch = (struct frame_watch){
-		.min_interval_ms = FRAME_INTERVAL_MS, .on_frame = on_frame, .arg = source};
+		.min_interval_ms = FRAME_LEAST_MS, .on_frame = on_frame, .arg = source};
 	source->pointer_timer = loop_timer_create(loop, on_pointer_timer, source);
 	source->cool_timer = loop_timer_create(loop, on_cool_timer, source);
 	return source;
+}
+
+static void forget_motion(struct live_source *source)
+{
+	source->hot = source->hot_tiles = source->hot_extents = (struct rect){0};
+	source->hot_growths = 0;
 }
 
 static void forget_frame(struct live_source *source)
 {
 	frame_unref(source->last);
 	source->last = NULL;
-	source->hot = source->hot_tiles = source->hot_extents = (struct rect){0};
+	forget_motion(source);
 }
 
 void live_source_destroy(struct live_source *source)
@@ -166,6 +183,19 @@ static struct rect bounding(const struct rect *a, const struct rect *b)
 	return (struct rect){left, top, right - left, bottom - top};
 }
 
+static long area_of(const struct rect *rect)
+{
+	return (long)rect->width * rect->height;
+}
+
+/* A rectangle that holds `tiles` and changes as seldom as may be: the old one, grown, unless much of
+   that is still by now. */
+static struct rect settle(const struct rect *old, const struct rect *tiles)
+{
+	struct rect both = bounding(old, tiles);
+	return area_of(&both) <= 2 * area_of(tiles) ? both : *tiles;
+}
+
 /*
  * The hot rectangle to the pixel: the activity knows tiles, but text that stands still in a tile
  * beside a video must stay sharp. It grows with what moves in it and starts anew when the
@@ -176,7 +206,7 @@ static void look_at_motion(struct live_source *source, const struct frame *befor
 {
 	struct rect tiles;
 	if (!activity_hot_rect(grabber_activity(source->grabber), now_us, &tiles)) {
-		source->hot = source->hot_tiles = source->hot_extents = (struct rect){0};
+		forget_motion(source);
 		return;
 	}
 	struct rect kept = rect_intersect(&source->hot_extents, &tiles);
@@ -184,9 +214,13 @@ static void look_at_motion(struct live_source *source, const struct frame *befor
 	struct rect moved = {0};
 	if (before != NULL && before != after)
 		frame_diff_extents(before, after, &tiles, &moved);
-	source->hot_extents = is_same_or_grown ? bounding(&kept, &moved) : moved;
+	struct rect grown = is_same_or_grown ? bounding(&kept, &moved) : moved;
+	if (!rect_equals(&grown, &source->hot_extents))
+		source->hot_growths++;
+	source->hot_extents = grown;
 	source->hot_tiles = tiles;
-	struct rect hot = source->hot_extents;
+	struct rect hot = source->hot_growths > GROWTHS_MAX ? settle(&source->hot, &tiles)
+							    : source->hot_extents;
 	hot.width &= ~1; /* video has two pixels a colour; what is left over goes out as it is */
 	hot.height &= ~1;
 	if (hot.width < HOT_SIDE_MIN || hot.height < HOT_SIDE_MIN)
@@ -237,9 +271,24 @@ static void sharpen(const struct live_source *source, const struct frame *before
 	pixman_region32_fini(&sharp);
 }
 
+/* Notes that a frame goes out, and sets when the next one may. */
+static void pace(struct live_source *source, int64_t now_us)
+{
+	double gained = (double)(now_us - source->frame_us) * FRAMES_PER_S / 1e6;
+	source->frame_us = now_us;
+	source->saved_frames += gained;
+	if (source->saved_frames > FRAMES_SAVED)
+		source->saved_frames = FRAMES_SAVED;
+	source->saved_frames -= 1;
+	double wait_ms = (1 - source->saved_frames) * 1000 / FRAMES_PER_S;
+	source->frame_watch.min_interval_ms =
+		source->saved_frames >= 1 ? FRAME_LEAST_MS : (int)wait_ms + 1;
+}
+
 static void on_frame(void *arg, struct frame *frame)
 {
 	struct live_source *source = arg;
+	pace(source, clock_monotonic_us());
 	struct frame *before = source->last;
 	pixman_region32_t damage;
 	pixman_region32_init(&damage);
@@ -248,7 +297,7 @@ static void on_frame(void *arg, struct frame *frame)
 	if (!is_same_size) {
 		pixman_region32_union_rect(&damage, &damage, 0, 0, (unsigned)frame->width,
 			(unsigned)frame->height);
-		source->hot = source->hot_tiles = source->hot_extents = (struct rect){0};
+		forget_motion(source);
 	} else if (before->serial + 1 == frame->serial) {
 		pixman_region32_copy(&damage, &frame->damage);
 	} else if (before->serial != frame->serial) {

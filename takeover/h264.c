@@ -55,9 +55,17 @@ static void configure(AVCodecContext *context, const struct h264_settings *setti
 	av_opt_set(context->priv_data, "tune", "zerolatency", 0);
 	av_opt_set(context->priv_data, "profile", "baseline", 0);
 	av_opt_set(context->priv_data, "forced-idr", "1", 0);
-	/* The clock's jitter is no business of the rate control, and vfr input delays a frame. */
-	av_opt_set(context->priv_data, "x264-params",
-		"sliced-threads=0:threads=1:vfr-input=0:force-cfr=1:scenecut=0:repeat-headers=1", 0);
+	/*
+	 * The clock's jitter is no business of the rate control, and vfr input delays a frame. A scroll
+	 * by a line or three of text no small diamond finds: on a scrolling terminal the wide search
+	 * makes 3.5 kB a frame of 55, in less time; on a full-screen video it would cost twice the CPU
+	 * for 4 % of the bytes.
+	 */
+	char params[200];
+	snprintf(params, sizeof(params),
+		"sliced-threads=0:threads=1:vfr-input=0:force-cfr=1:scenecut=0:repeat-headers=1%s",
+		settings->is_text ? ":me=umh:me_range=48:aq-mode=1" : "");
+	av_opt_set(context->priv_data, "x264-params", params, 0);
 }
 
 struct h264 *h264_create(const struct h264_settings *settings)

@@ -17,6 +17,7 @@ struct h264_settings {
 	int crf;
 	int max_kbps;       /* 0: as the crf needs */
 	int fps;            /* for the rate control */
+	bool is_text;       /* search far for where a line has gone */
 };
 
 /* NULL (logged) when libavcodec has no libx264 or refuses. */

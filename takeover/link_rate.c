@@ -2,15 +2,17 @@
 #include "takeover/link_rate.h"
 
 /* Before anything is known: the initial window of a TCP connection, several times over. */
-#define WINDOW_UNKNOWN (256u << 10)
+#define WINDOW_UNKNOWN (64u << 10)
 /* Below this a window costs more in waiting than it saves in queueing. */
-#define WINDOW_MIN (12u << 10)
+#define WINDOW_MIN (6u << 10)
 /* What may stand in a queue on top of the link itself: less than a person notices. */
 #define QUEUE_US 40000
+#define PIECE_UNKNOWN (16 << 10)
 #define PIECE_US 60000
-#define PIECE_MIN (6u << 10)
+#define PIECE_MIN (4u << 10)
 #define PIECE_MAX (512u << 10)
 #define MIN_RTT_LIFE_US 10000000
+#define FIRST_PROBE_US 1000000
 #define RATE_LIFE_US 3000000
 /* A step down lasts at least so long, so that one hiccup does not go through all steps. */
 #define STEP_DOWN_US 700000
@@ -23,6 +25,7 @@ void link_rate_init(struct link_rate *link, int64_t now_us)
 {
 	*link = (struct link_rate){.delivered_us = now_us,
 		.tier_us = now_us - STEP_DOWN_US,
+		.tried_us = now_us - FAILED_TRY_US,
 		.good_since_us = now_us,
 		.patience_us = PATIENCE_MIN_US};
 }
@@ -37,6 +40,7 @@ uint32_t link_rate_sent(struct link_rate *link, size_t bytes, int64_t now_us)
 	if (link->count == 0)
 		link->delivered_us = now_us; /* the link was idle: time begins with this message */
 	int slot = (link->first + link->count++) % LINK_RATE_OPEN_MAX;
+	link->open[slot].was_alone = link->sent - bytes == link->delivered;
 	link->open[slot].id = ++link->next_id;
 	link->open[slot].sent_us = now_us;
 	link->open[slot].end = link->sent;
@@ -45,15 +49,22 @@ uint32_t link_rate_sent(struct link_rate *link, size_t bytes, int64_t now_us)
 	return link->next_id;
 }
 
-static void note_rtt(struct link_rate *link, int64_t rtt_us, int64_t now_us)
+static bool min_rtt_is_old(const struct link_rate *link, int64_t now_us)
+{
+	return link->min_rtt_us > 0 && now_us - link->min_rtt_at_us > MIN_RTT_LIFE_US;
+}
+
+static void note_rtt(struct link_rate *link, int64_t rtt_us, bool was_alone, int64_t now_us)
 {
 	if (rtt_us < 1)
 		rtt_us = 1;
 	link->rtt_us = link->rtt_us == 0 ? rtt_us : (link->rtt_us * 7 + rtt_us) / 8;
-	if (link->min_rtt_us == 0 || rtt_us <= link->min_rtt_us ||
-		now_us - link->min_rtt_at_us > MIN_RTT_LIFE_US) {
+	if (link->min_rtt_us == 0 || rtt_us < link->min_rtt_us ||
+		(was_alone && min_rtt_is_old(link, now_us))) {
+		/* The first pieces are larger than a slow link likes: looked at again soon. */
+		bool is_first = link->min_rtt_us == 0;
+		link->min_rtt_at_us = is_first ? now_us - MIN_RTT_LIFE_US + FIRST_PROBE_US : now_us;
 		link->min_rtt_us = rtt_us;
-		link->min_rtt_at_us = now_us;
 	}
 }
 
@@ -92,7 +103,7 @@ void link_rate_acked(struct link_rate *link, uint32_t id, int64_t now_us)
 			continue;
 		link->delivered = link->open[slot].end;
 		link->delivered_us = now_us;
-		note_rtt(link, now_us - link->open[slot].sent_us, now_us);
+		note_rtt(link, now_us - link->open[slot].sent_us, link->open[slot].was_alone, now_us);
 		uint64_t bytes = link->delivered - link->open[slot].delivered_then;
 		int64_t took_us = now_us - link->open[slot].delivered_then_us;
 		/* Small messages tell the round trip, not the rate. */
@@ -103,14 +114,16 @@ void link_rate_acked(struct link_rate *link, uint32_t id, int64_t now_us)
 	}
 }
 
-bool link_rate_may_send(const struct link_rate *link)
+bool link_rate_may_send(const struct link_rate *link, int64_t now_us)
 {
+	if (min_rtt_is_old(link, now_us))
+		return link->sent == link->delivered;
 	return link->sent - link->delivered < window(link);
 }
 
 size_t link_rate_piece(const struct link_rate *link)
 {
-	double bytes = link->rate <= 0 ? 64 << 10 : link->rate * PIECE_US / 1e6;
+	double bytes = link->rate <= 0 ? PIECE_UNKNOWN : link->rate * PIECE_US / 1e6;
 	return bytes < PIECE_MIN ? PIECE_MIN : bytes > PIECE_MAX ? PIECE_MAX : (size_t)bytes;
 }
 
@@ -119,7 +132,7 @@ void link_rate_note_lag(struct link_rate *link, int64_t now_us)
 	link->good_since_us = now_us;
 	if (link->tier == LINK_TIERS - 1 || now_us - link->tier_us < STEP_DOWN_US)
 		return;
-	if (now_us - link->tier_us < FAILED_TRY_US && link->patience_us < PATIENCE_MAX_US)
+	if (now_us - link->tried_us < FAILED_TRY_US && link->patience_us < PATIENCE_MAX_US)
 		link->patience_us *= 2;
 	link->tier++;
 	link->tier_us = now_us;
@@ -130,7 +143,7 @@ int link_rate_tier(struct link_rate *link, int64_t now_us)
 	int64_t since_us = link->good_since_us > link->tier_us ? link->good_since_us : link->tier_us;
 	if (link->tier > 0 && now_us - since_us > link->patience_us) {
 		link->tier--;
-		link->tier_us = now_us;
+		link->tier_us = link->tried_us = now_us;
 	} else if (link->tier == 0 && now_us - since_us > PATIENCE_MAX_US) {
 		link->patience_us = PATIENCE_MIN_US;
 	}

@@ -26,6 +26,7 @@ struct link_rate {
 		uint64_t end;              /* sent bytes, this message included */
 		uint64_t delivered_then;   /* delivered bytes when it was sent */
 		int64_t delivered_then_us;
+		bool was_alone;            /* nothing else was under way */
 	} open[LINK_RATE_OPEN_MAX];
 	int first, count;
 	uint32_t next_id;
@@ -37,6 +38,7 @@ struct link_rate {
 	int64_t rtt_us;                    /* smoothed */
 	int tier;
 	int64_t tier_us;                   /* since when */
+	int64_t tried_us;                  /* the last step up */
 	int64_t good_since_us;             /* no lag since then */
 	int64_t patience_us;               /* how long it must be good before the next try upwards */
 };
@@ -48,8 +50,11 @@ uint32_t link_rate_sent(struct link_rate *link, size_t bytes, int64_t now_us);
 /* The answer to a fence. Unknown numbers are ignored. */
 void link_rate_acked(struct link_rate *link, uint32_t id, int64_t now_us);
 
-/* Whether more may be sent now: less than a window is under way. */
-bool link_rate_may_send(const struct link_rate *link);
+/*
+ * Whether more may be sent now: less than a window is under way. Every ten seconds of steady use it
+ * lets the link run empty once, to measure the round trip without what we ourselves keep on it.
+ */
+bool link_rate_may_send(const struct link_rate *link, int64_t now_us);
 /* Bytes that the next piece should have at the most, so that what comes after is soon heard. */
 size_t link_rate_piece(const struct link_rate *link);
 

@@ -26,6 +26,10 @@ static const struct {
 /* IDRs are many times the size of other frames: a crowd of joining viewers shares one. */
 #define IDR_INTERVAL_US 250000
 
+/* Pixels a side that are looked at, and how many colours they may have to count as text. */
+#define GRID 32
+#define TEXT_COLOURS_MAX 96
+
 struct live_encoder {
 	int tier; /* immutable */
 	pthread_t thread;
@@ -47,6 +51,7 @@ struct live_encoder {
 	/* the encoder thread's */
 	struct h264 *h264;
 	struct rect rect;        /* what h264 was made for */
+	bool is_text;            /* likewise */
 	uint64_t sequence;
 	int64_t last_us, last_idr_us;
 };
@@ -79,14 +84,39 @@ static bool some_has_room(struct live_encoder *encoder)
 	return has_room;
 }
 
-/* Encoding parameters hang on the size: a new rectangle is a new encoder. */
-static bool prepare(struct live_encoder *encoder, const struct rect *hot, bool is_interrupted)
+/* Text and user interfaces have few colours: a coarse grid of pixels tells them from pictures. */
+static bool looks_like_text(const struct frame *frame, const struct rect *rect)
+{
+	uint32_t colours[TEXT_COLOURS_MAX];
+	int count = 0;
+	for (int i = 0; i < GRID * GRID; i++) {
+		int x = rect->x + (i % GRID * 2 + 1) * rect->width / (GRID * 2);
+		int y = rect->y + (i / GRID * 2 + 1) * rect->height / (GRID * 2);
+		const uint8_t *p = frame->pixels + (size_t)y * (size_t)frame->stride + (size_t)x * 4;
+		uint32_t colour = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+		int known = 0;
+		while (known < count && colours[known] != colour)
+			known++;
+		if (known < count)
+			continue;
+		if (count == TEXT_COLOURS_MAX)
+			return false;
+		colours[count++] = colour;
+	}
+	return true;
+}
+
+/* Encoding parameters hang on size and kind: a new rectangle is a new encoder. */
+static bool prepare(struct live_encoder *encoder, const struct frame *frame, const struct rect *hot,
+	bool is_interrupted)
 {
 	if (encoder->h264 != NULL && rect_equals(&encoder->rect, hot) && !is_interrupted)
 		return true;
+	bool is_text = looks_like_text(frame, hot);
 	bool is_same_size = encoder->h264 != NULL && encoder->rect.width == hot->width &&
-			    encoder->rect.height == hot->height;
+			    encoder->rect.height == hot->height && encoder->is_text == is_text;
 	encoder->rect = *hot;
+	encoder->is_text = is_text;
 	encoder->last_idr_us = 0;
 	if (is_same_size)
 		return true; /* an IDR is enough */
@@ -95,7 +125,8 @@ static bool prepare(struct live_encoder *encoder, const struct rect *hot, bool i
 		.height = hot->height,
 		.crf = tiers[encoder->tier].crf,
 		.max_kbps = tiers[encoder->tier].max_kbps,
-		.fps = tiers[encoder->tier].fps};
+		.fps = tiers[encoder->tier].fps,
+		.is_text = is_text};
 	encoder->h264 = h264_create(&settings);
 	return encoder->h264 != NULL;
 }
@@ -137,7 +168,7 @@ static void hand_out(struct live_encoder *encoder, struct live_packet *packet)
 static void encode(struct live_encoder *encoder, struct frame *frame, const struct rect *hot,
 	bool is_interrupted, bool is_idr_wanted)
 {
-	if (!prepare(encoder, hot, is_interrupted))
+	if (!prepare(encoder, frame, hot, is_interrupted))
 		return;
 	int64_t now_us = clock_monotonic_us();
 	bool is_idr_due = encoder->last_idr_us == 0 ||

@@ -117,6 +117,7 @@ char *rfb_read_clipboard_text(uint32_t flags, const uint8_t *data, size_t len, s
 				size--;
 			text = utf8_sanitize(begin, size);
 			*text_len = unify_line_ends(text, strlen(text));
+			text[*text_len] = '\0';
 		}
 	}
 	buffer_finish(&plain);
@@ -133,5 +134,6 @@ char *rfb_read_cut_text(const uint8_t *data, size_t len, size_t *text_len)
 	}
 	rfb_put_u8(&utf8, 0);
 	*text_len = unify_line_ends((char *)utf8.data, utf8.len - 1);
+	utf8.data[*text_len] = '\0';
 	return (char *)utf8.data;
 }

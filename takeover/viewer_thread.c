@@ -298,7 +298,7 @@ static void take_packets(struct viewer_thread *thread, struct work *work)
 /* Lock held. Whether the viewer may have an update now, and where. */
 static bool may_update(struct viewer_thread *thread, struct work *work)
 {
-	if (thread->view.frame == NULL || (thread->is_continuous && !link_rate_may_send(&thread->link)))
+	if (thread->view.frame == NULL || (thread->is_continuous && !link_rate_may_send(&thread->link, clock_monotonic_us())))
 		return false;
 	pixman_region32_copy(&work->asked, &thread->requested);
 	pixman_region32_copy(&work->area, &thread->requested);
