@@ -51,7 +51,9 @@ uint32_t link_rate_sent(struct link_rate *link, size_t bytes, int64_t now_us)
 
 static bool min_rtt_is_old(const struct link_rate *link, int64_t now_us)
 {
-	return link->min_rtt_us > 0 && now_us - link->min_rtt_at_us > MIN_RTT_LIFE_US;
+	/* The first pieces are larger than a slow link likes: looked at again soon. */
+	int64_t life_us = link->has_probed ? MIN_RTT_LIFE_US : FIRST_PROBE_US;
+	return link->min_rtt_us > 0 && now_us - link->min_rtt_at_us > life_us;
 }
 
 static void note_rtt(struct link_rate *link, int64_t rtt_us, bool was_alone, int64_t now_us)
@@ -61,10 +63,9 @@ static void note_rtt(struct link_rate *link, int64_t rtt_us, bool was_alone, int
 	link->rtt_us = link->rtt_us == 0 ? rtt_us : (link->rtt_us * 7 + rtt_us) / 8;
 	if (link->min_rtt_us == 0 || rtt_us < link->min_rtt_us ||
 		(was_alone && min_rtt_is_old(link, now_us))) {
-		/* The first pieces are larger than a slow link likes: looked at again soon. */
-		bool is_first = link->min_rtt_us == 0;
-		link->min_rtt_at_us = is_first ? now_us - MIN_RTT_LIFE_US + FIRST_PROBE_US : now_us;
+		link->has_probed |= link->min_rtt_us > 0 && was_alone;
 		link->min_rtt_us = rtt_us;
+		link->min_rtt_at_us = now_us;
 	}
 }
 

@@ -35,6 +35,7 @@ struct link_rate {
 	double rate;                       /* bytes a second, 0 until measured */
 	int64_t rate_us;                   /* when it was last confirmed */
 	int64_t min_rtt_us, min_rtt_at_us; /* 0 until measured */
+	bool has_probed;                   /* it was measured on an empty link */
 	int64_t rtt_us;                    /* smoothed */
 	int tier;
 	int64_t tier_us;                   /* since when */
