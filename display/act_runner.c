@@ -26,6 +26,8 @@
 #define CLICK_PAUSE_MS 30
 /* While changes are watched for, the screen is read at most this often. */
 #define WATCH_INTERVAL_MS 10
+/* Between actions the server is asked to answer at least so often. */
+#define SYNC_INTERVAL_US 50000
 #define HELD_MAX 32
 /* How long the program under the end of a drag may take to take it in before the button goes up. */
 #define DROP_WAIT_MS 1000
@@ -64,6 +66,7 @@ struct run {
 	struct frame_watch watch;
 	uint64_t start_serial;
 	int64_t start_us;
+	int64_t synced_us;         /* when the server last answered, between actions */
 };
 
 struct act_runner {
@@ -76,6 +79,7 @@ struct act_runner {
 };
 
 static void step_action(struct run *run);
+static void resume(void *arg);
 static void end_actions(struct run *run);
 
 static struct run *current(struct act_runner *runner)
@@ -329,13 +333,57 @@ static void drag_start(struct run *run)
 	drag_next(run);
 }
 
-/* A pointer action, its modifiers being down. */
+static void do_at_point(struct run *run);
+
+static void on_glide_taken(void *arg, enum barrier_outcome outcome)
+{
+	struct run *run = current(arg);
+	if (may_act(run))
+		do_at_point(run);
+}
+
+static void glide_next(struct run *run)
+{
+	if (!may_act(run))
+		return;
+	if ((size_t)run->step == run->path.count) {
+		run->step = 0;
+		barrier_begin_on(run->runner->barrier, barrier_pointer_window(run->runner->hand->conn),
+			DROP_WAIT_MS, on_glide_taken, run->runner);
+		return;
+	}
+	struct action_point point = run->path.points[run->step++];
+	injector_move(run->runner->hand->injector, point.x, point.y);
+	wait_ms(run, DRAG_STEP_MS, glide_next);
+}
+
+/*
+ * A move with a button down is part of a drag, whether it comes as one action or as the vendors'
+ * separate ones: it goes in steps, and the program has taken it before the button goes up.
+ */
 static void do_pointer(struct run *run)
 {
 	struct action *action = current_action(run);
 	struct injector *injector = run->runner->hand->injector;
-	if (action->has_point)
-		injector_move(injector, action->point.x, action->point.y);
+	bool is_drag = action->type == ACTION_MOVE || action->type == ACTION_BUTTON_UP;
+	struct action_point start;
+	if (!is_drag || !injector_source_holds_button(injector, INPUT_SOURCE_AGENT) ||
+		!read_pointer(run, &start)) {
+		if (action->has_point)
+			injector_move(injector, action->point.x, action->point.y);
+		do_at_point(run);
+		return;
+	}
+	const struct action_point end = action->has_point ? action->point : start;
+	drag_path_plan(&run->path, &start, &end, 1);
+	glide_next(run);
+}
+
+/* A pointer action, its modifiers being down and the pointer in its place. */
+static void do_at_point(struct run *run)
+{
+	struct action *action = current_action(run);
+	struct injector *injector = run->runner->hand->injector;
 	switch (action->type) {
 	case ACTION_CLICK:
 		click_once(run);
@@ -508,10 +556,27 @@ static void step_action(struct run *run)
 	}
 	if (!may_act(run))
 		return;
+	/* Nothing is left lying in the connection to a server that has stopped meanwhile. */
+	if (clock_monotonic_us() - run->synced_us > SYNC_INTERVAL_US) {
+		bool was_slow = xconn_was_slow(run->runner->hand->conn);
+		run->synced_us = clock_monotonic_us();
+		if (was_slow) {
+			loop_post(run->runner->hand->loop, resume, run->runner);
+			return;
+		}
+	}
 	if (run->report.done_count % ACTIONS_PER_TURN == ACTIONS_PER_TURN - 1)
 		wait_ms(run, 0, do_action);
 	else
 		do_action(run);
+}
+
+/* After the posts that came while the server did not answer: the batch may be gone. */
+static void resume(void *arg)
+{
+	struct act_runner *runner = arg;
+	if (!list_is_empty(&runner->runs) && current(runner)->is_started)
+		step_action(current(runner));
 }
 
 static void take_shot(struct run *run);

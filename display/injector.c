@@ -383,6 +383,15 @@ bool injector_source_holds_key(const struct injector *injector, uint8_t source, 
 	return find_held(injector, source, keycode, false) >= 0;
 }
 
+bool injector_source_holds_button(const struct injector *injector, uint8_t source)
+{
+	for (int i = 0; i < injector->held_count; i++) {
+		if (injector->held[i].source == source && injector->held[i].is_button)
+			return true;
+	}
+	return false;
+}
+
 bool injector_is_key_held(const struct injector *injector, uint8_t keycode)
 {
 	return find_held(injector, -1, keycode, false) >= 0;

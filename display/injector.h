@@ -80,6 +80,8 @@ void injector_release_source(struct injector *injector, uint8_t source);
 void injector_release_all(struct injector *injector);
 
 bool injector_source_holds_key(const struct injector *injector, uint8_t source, uint8_t keycode);
+/* Whether the source holds any button. */
+bool injector_source_holds_button(const struct injector *injector, uint8_t source);
 /* Whether any source holds it (lifted or not). */
 bool injector_is_key_held(const struct injector *injector, uint8_t keycode);
 bool injector_is_anything_held(const struct injector *injector);

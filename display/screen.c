@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 
 #include "base/alloc.h"
 #include "base/loop.h"
@@ -29,6 +31,8 @@
  * that this costs nothing to speak of and a new server is found well within 100 ms.
  */
 #define PROBE_INTERVAL_MS 40
+/* How long an ending daemon waits for a server that does not answer. */
+#define END_PATIENCE_S 2
 
 static void tell_change(void *arg)
 {
@@ -41,6 +45,7 @@ static void publish_info(struct screen *screen)
 {
 	pthread_mutex_lock(&screen->lock);
 	struct screen_info *info = &screen->info;
+	screen->x_fd = screen->conn != NULL ? ConnectionNumber(screen->conn->dpy) : -1;
 	info->is_ready = screen->grabber != NULL;
 	if (screen->grabber != NULL) {
 		info->width = grabber_width(screen->grabber);
@@ -121,6 +126,9 @@ static void detach(struct screen *screen)
 		screen->last_serial = frame->serial;
 	cursor_destroy(screen->cursor);
 	grabber_destroy(screen->grabber);
+	pthread_mutex_lock(&screen->lock);
+	screen->x_fd = -1;
+	pthread_mutex_unlock(&screen->lock);
 	xconn_close(screen->conn);
 	screen->cursor = screen->requests.cursor = NULL;
 	screen->grabber = screen->requests.grabber = NULL;
@@ -224,6 +232,7 @@ struct screen *screen_create(
 	screen->loop = loop_create();
 	input_gate_init(&screen->gate, INPUT_SOURCE_AGENT, on_gate_change, screen);
 	pthread_mutex_init(&screen->lock, NULL);
+	screen->x_fd = -1;
 	list_init(&screen->lane);
 	if (pthread_create(&screen->thread, NULL, thread_main, screen) != 0)
 		abort(); /* no thread at start: the process can do nothing */
@@ -236,13 +245,32 @@ static void stop_loop(void *arg)
 	loop_stop(screen->loop);
 }
 
+/*
+ * A server that does not answer (stopped, say) holds the thread inside Xlib: it is freed by taking
+ * the connection away, which Xlib takes for the server's death.
+ */
+static void join_thread(struct screen *screen)
+{
+	struct timespec deadline;
+	clock_gettime(CLOCK_REALTIME, &deadline);
+	deadline.tv_sec += END_PATIENCE_S;
+	if (pthread_timedjoin_np(screen->thread, NULL, &deadline) == 0)
+		return;
+	log_warn("the X server does not answer; leaving it");
+	pthread_mutex_lock(&screen->lock);
+	if (screen->x_fd >= 0)
+		shutdown(screen->x_fd, SHUT_RDWR);
+	pthread_mutex_unlock(&screen->lock);
+	pthread_join(screen->thread, NULL);
+}
+
 void screen_destroy(struct screen *screen)
 {
 	if (screen == NULL)
 		return;
 	screen->is_ending = true;
 	loop_post(screen->loop, stop_loop, screen);
-	pthread_join(screen->thread, NULL);
+	join_thread(screen);
 	loop_destroy(screen->loop);
 	loop_run_posts(screen->main_loop); /* answers that are still on their way here */
 	pthread_mutex_destroy(&screen->lock);

@@ -13,6 +13,7 @@
 #include "display/selection_owner.h"
 #include "display/viewer_input.h"
 #include "display/window_ops.h"
+#include "display/xconn.h"
 #include "display/xdotool.h"
 
 /* Seconds of a fast mouse; only a server that has stopped lets so many events wait. */
@@ -71,15 +72,27 @@ static struct hand_job *hand_job_create(struct screen *screen, void *arg)
  * The lane: batches of actions and xdotool chains run one after the other, in the order in which they
  * came, so that none falls into the middle of another.
  */
+static void lane_start_later(void *arg);
+
 static void lane_start_next(struct screen *screen)
 {
-	if (list_is_empty(&screen->lane))
+	if (list_is_empty(&screen->lane) || screen->conn == NULL)
 		return;
 	struct hand_job *job = container_of(screen->lane.next, struct hand_job, link);
 	if (job->is_started)
 		return;
+	/* A server that did not answer for a while: whoever gave up meanwhile has said so by post. */
+	if (xconn_was_slow(screen->conn)) {
+		loop_post(screen->loop, lane_start_later, screen);
+		return;
+	}
 	job->is_started = true;
 	job->start(job);
+}
+
+static void lane_start_later(void *arg)
+{
+	lane_start_next(arg);
 }
 
 static void lane_add(struct hand_job *job)

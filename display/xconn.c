@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/clock.h"
 #include "base/loop.h"
 #define LOG_MODULE "xconn"
 #include "base/log.h"
@@ -154,6 +155,14 @@ void xconn_close(struct xconn *conn)
 	XCloseDisplay(conn->dpy);
 	thread_conn = NULL;
 	free(conn);
+}
+
+bool xconn_was_slow(struct xconn *conn)
+{
+	int64_t start_us = clock_monotonic_us();
+	if (!conn->is_broken)
+		XSync(conn->dpy, False);
+	return !conn->is_broken && clock_monotonic_us() - start_us > XCONN_SLOW_US;
 }
 
 void xconn_listen(struct xconn *conn, struct xconn_listener *listener)

@@ -75,6 +75,14 @@ int xconn_untrap(struct xconn *conn);
  */
 int xconn_untrap_replied(struct xconn *conn);
 
+/*
+ * Waits for the server's answer to everything so far. Returns whether it took so long
+ * (XCONN_SLOW_US) that callers may have given up meanwhile: look at the posts before acting. False
+ * for a broken connection.
+ */
+#define XCONN_SLOW_US 500000
+bool xconn_was_slow(struct xconn *conn);
+
 /* Handles all events already read or waiting, without blocking (after a round trip of one's own). */
 void xconn_dispatch_pending(struct xconn *conn);
 

@@ -18,7 +18,7 @@
 #include "service/shot_json.h"
 
 /* On top of what the actions ask for: for a slow program to take its keys, and to encode. */
-#define GRACE_MS 30000
+#define GRACE_MS 12000
 /* A character of text takes less than this into any program measured. */
 #define CHARACTER_MS 20
 
@@ -88,7 +88,9 @@ static void encode_one(struct act_job *job, size_t slot, const struct shot_optio
 
 static bool wants_final_picture(const struct act_job *job)
 {
-	return job->report.has_shot && job->report.shot.error == 0 && job->report.is_changed;
+	/* The pointer is part of a picture that shows it, and moves without changing the screen. */
+	return job->report.has_shot && job->report.shot.error == 0 &&
+	       (job->report.is_changed || job->shot.frame.want_cursor);
 }
 
 /* On a pool thread. */
@@ -181,8 +183,8 @@ static enum reply_code code_of(enum act_status status)
 		return REPLY_LOCKED;
 	case ACT_NO_SCREEN:
 		return REPLY_SCREEN_UNAVAILABLE;
-	case ACT_REFUSED:
-		return REPLY_BAD_REQUEST;
+	case ACT_REFUSED: /* not 400: what stood before it has been done */
+		return REPLY_CONFLICT;
 	case ACT_STUCK:
 		return REPLY_TIMEOUT;
 	case ACT_NO_INPUT:
@@ -308,7 +310,9 @@ static void read_shot(struct json_reader *reader, struct act_job *job)
 static bool read_body(struct act_job *job, const json_t *body, char *error, size_t error_size)
 {
 	const json_t *actions = body;
-	if (json_is_object(body) && json_object_get(body, "actions") != NULL) {
+	/* A vendor's block with "actions" has members of its own; it is unwrapped like the others. */
+	bool is_own = json_object_get(body, "actions") != NULL && json_object_get(body, "type") == NULL;
+	if (is_own) {
 		struct json_reader reader;
 		json_reader_init(&reader, body, "");
 		json_read_any(&reader, "actions", &actions);
@@ -326,7 +330,7 @@ static bool read_body(struct act_job *job, const json_t *body, char *error, size
 /* How long the batch may take at most before it counts as hanging. */
 static int time_allowance_ms(const struct act_job *job)
 {
-	int64_t ms = GRACE_MS + job->act.settle_timeout_ms;
+	int64_t ms = GRACE_MS + (job->act.has_settle ? job->act.settle_timeout_ms : 0);
 	if (job->act.has_shot)
 		ms += job->act.shot.timeout_ms;
 	for (size_t i = 0; i < job->actions.count; i++) {
