@@ -24,7 +24,9 @@ struct transfer {
 	enum clipboard_content content;
 	clipboard_done done;
 	void *arg;
-	int target_index; /* which of the content's targets is being tried */
+	bool knows_targets; /* the owner has been asked what it has to offer, or will not say */
+	unsigned offered;   /* bit n: it offers the content's target n; all when it will not say */
+	int target_index;   /* which of the content's targets is being tried */
 	bool is_incr;
 	struct buffer data;
 };
@@ -39,7 +41,8 @@ struct clipboard {
 	bool is_active;
 };
 
-static const char *const text_targets[] = {"UTF8_STRING", "text/plain;charset=utf-8", "STRING", NULL};
+static const char *const text_targets[] = {
+	"UTF8_STRING", "text/plain;charset=utf-8", "STRING", "TEXT", NULL};
 static const char *const png_targets[] = {"image/png", NULL};
 
 static void start_next(struct clipboard *clipboard);
@@ -49,10 +52,14 @@ static struct transfer *current(struct clipboard *clipboard)
 	return container_of(clipboard->transfers.next, struct transfer, link);
 }
 
+static const char *const *targets_of(const struct transfer *transfer)
+{
+	return transfer->content == CLIPBOARD_PNG ? png_targets : text_targets;
+}
+
 static const char *current_target(const struct transfer *transfer)
 {
-	const char *const *targets = transfer->content == CLIPBOARD_PNG ? png_targets : text_targets;
-	return targets[transfer->target_index];
+	return transfer->knows_targets ? targets_of(transfer)[transfer->target_index] : "TARGETS";
 }
 
 static Atom selection_atom(struct clipboard *clipboard, const struct transfer *transfer)
@@ -88,7 +95,12 @@ static void finish(struct clipboard *clipboard, int error)
 	loop_timer_disarm(clipboard->timer);
 	clipboard->is_active = false;
 	const char *target = current_target(transfer);
-	if (error == 0 && target != NULL && strcmp(target, "STRING") == 0)
+	/* TEXT is the owner's choice; what is no UTF-8 then is taken for Latin-1 too. */
+	if (error == 0 && target != NULL &&
+		(strcmp(target, "STRING") == 0 ||
+			(strcmp(target, "TEXT") == 0 &&
+				!utf8_is_valid((const char *)transfer->data.data,
+					transfer->data.len))))
 		widen_latin1(&transfer->data);
 	transfer->done(transfer->arg, error,
 		transfer->data.data != NULL ? (const char *)transfer->data.data : "",
@@ -127,14 +139,46 @@ static void start_next(struct clipboard *clipboard)
 	request_target(clipboard);
 }
 
-static void try_next_target(struct clipboard *clipboard)
+/* Asks for the first target from target_index on that the owner offers. */
+static void try_target(struct clipboard *clipboard)
 {
 	struct transfer *transfer = current(clipboard);
-	transfer->target_index++;
+	while (current_target(transfer) != NULL &&
+		(transfer->offered & 1u << transfer->target_index) == 0)
+		transfer->target_index++;
 	if (current_target(transfer) == NULL)
 		finish(clipboard, -ENOENT);
 	else
 		request_target(clipboard);
+}
+
+static void try_next_target(struct clipboard *clipboard)
+{
+	current(clipboard)->target_index++;
+	try_target(clipboard);
+}
+
+/* Some owners hand out whatever they have under any name, so only what they name is asked for. */
+static void on_targets(struct clipboard *clipboard, bool is_answered)
+{
+	struct xconn *conn = clipboard->conn;
+	struct transfer *transfer = current(clipboard);
+	size_t count = 0;
+	Atom *offers = is_answered ? xprop_read(conn, clipboard->window, "BOXSCREEN_SELECTION",
+					     AnyPropertyType, 32, &count)
+				   : NULL;
+	const char *const *targets = targets_of(transfer);
+	transfer->knows_targets = true;
+	transfer->offered = offers == NULL ? ~0u : 0;
+	for (int n = 0; offers != NULL && targets[n] != NULL; n++) {
+		for (size_t i = 0; i < count; i++) {
+			if (offers[i] == xprop_atom(conn, targets[n]))
+				transfer->offered |= 1u << n;
+		}
+	}
+	if (offers != NULL)
+		XFree(offers);
+	try_target(clipboard);
 }
 
 /* Moves the property's value into the transfer and deletes it, which tells the owner to go on. */
@@ -176,6 +220,10 @@ static void on_selection_notify(struct clipboard *clipboard, const XSelectionEve
 	if (event->selection != selection_atom(clipboard, transfer) || transfer->is_incr ||
 		event->target != xprop_atom(clipboard->conn, current_target(transfer)))
 		return; /* the late answer to a request that was given up */
+	if (!transfer->knows_targets) {
+		on_targets(clipboard, event->property != None);
+		return;
+	}
 	if (event->property == None) {
 		try_next_target(clipboard);
 		return;

@@ -269,7 +269,7 @@ bool keynames_lookup(const char *name, size_t len, uint32_t *keysym)
  * The length of the first key name in text: up to the next '+', which itself may be the key or part
  * of U+20AC (four digits at least: "u+a" is a chord).
  */
-static size_t name_length(const char *text)
+size_t keynames_length(const char *text)
 {
 	if (text[0] == '+')
 		return 1;
@@ -306,7 +306,7 @@ bool keynames_parse_chord(const char *text, struct key_chord *out, char *error, 
 		return false;
 	}
 	for (;;) {
-		size_t len = name_length(text);
+		size_t len = keynames_length(text);
 		if (len == 0) {
 			snprintf(error, error_size, "a key name is missing after '+'");
 			return false;

@@ -27,6 +27,12 @@ struct key_chord {
 bool keynames_lookup(const char *name, size_t len, uint32_t *keysym);
 
 /*
+ * How long the name at the beginning of a chord is: up to the next '+' or the end, a '+' alone being a
+ * key and the one in U+20AC no separator; 0 where a name is missing.
+ */
+size_t keynames_length(const char *text);
+
+/*
  * Parses "ctrl+shift+t". A key '+' may be written last as itself ("ctrl++", "+") or as "plus".
  * On failure returns false with a sentence in error[error_size] that names the offending part.
  */

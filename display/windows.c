@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "display/window_ops.h"
 #include "display/xconn.h"
 #include "display/xprop.h"
 
@@ -154,6 +155,14 @@ static void append_window(
 	list->items[list->count++] = info;
 }
 
+/* Managers and toolkits keep windows of their own there, mapped, for properties and focus. */
+static bool is_outside(struct xconn *conn, const XWindowAttributes *attributes)
+{
+	return attributes->x + attributes->width <= 0 || attributes->y + attributes->height <= 0 ||
+	       attributes->x >= DisplayWidth(conn->dpy, conn->screen) ||
+	       attributes->y >= DisplayHeight(conn->dpy, conn->screen);
+}
+
 /* Mapped children of the root: all of them without a window manager, with one only those that are
    none of its business (menus, tooltips). */
 static void append_children(
@@ -164,7 +173,7 @@ static void append_children(
 	for (unsigned i = 0; i < count; i++) {
 		XWindowAttributes attributes;
 		if (!read_attributes(conn, children[i], &attributes) ||
-			attributes.map_state == IsUnmapped)
+			attributes.map_state == IsUnmapped || is_outside(conn, &attributes))
 			continue;
 		if (!only_override_redirect || attributes.override_redirect)
 			append_window(conn, list, children[i], active);
@@ -184,7 +193,8 @@ int windows_list(struct xconn *conn, struct window_list *out)
 		conn, conn->root, "_NET_CLIENT_LIST_STACKING", XA_WINDOW, 32, &count);
 	for (size_t i = 0; clients != NULL && i < count; i++)
 		append_window(conn, out, clients[i], active);
-	append_children(conn, out, active, clients != NULL);
+	/* A manager with no client yet has an empty list, or none. */
+	append_children(conn, out, active, clients != NULL || window_manager_runs(conn));
 	if (clients != NULL)
 		XFree(clients);
 	if (conn->is_broken) {

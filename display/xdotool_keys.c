@@ -60,7 +60,7 @@ static char *parse_sequence(const char *text, struct sequence *out)
 	const char *rest = text;
 	*out = (struct sequence){0};
 	for (;;) {
-		size_t len = rest[0] == '+' ? 1 : strcspn(rest, "+");
+		size_t len = keynames_length(rest);
 		if (out->count == KEY_CHORD_MAX)
 			return xasprintf("'%s': at most %d keys go together", text, KEY_CHORD_MAX);
 		if (len == 0 || !lookup_key(rest, len, &out->keys[out->count])) {

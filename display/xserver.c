@@ -29,6 +29,8 @@
 #define BUSY_TELL_RETRIES 50
 #define STOP_TIMEOUT_MS   2000
 #define LINE_MAX_BYTES    512
+/* A server that dies so often before it is up is told about. */
+#define TELL_SHORT_LIVES  2
 
 struct xserver {
 	struct loop *loop;
@@ -46,8 +48,11 @@ struct xserver {
 	int64_t started_us;
 	int pause_ms;
 	int busy_count;
-	char line[LINE_MAX_BYTES]; /* of its stderr, being collected; the last whole one is kept */
+	char line[LINE_MAX_BYTES]; /* of its stderr, being collected */
 	size_t line_len;
+	char last_words[LINE_MAX_BYTES]; /* the last line that says something */
+	bool is_up;                /* it has said that it accepts */
+	int short_lives;           /* in a row */
 };
 
 static void start(void *arg);
@@ -96,8 +101,23 @@ static void on_ready(void *arg, int events)
 		return; /* it writes the newline apart, and dies when it cannot */
 	close_ready(xserver);
 	xserver->options.number = (int)strtol(text, NULL, 10);
+	xserver->is_up = true;
 	log_info("Xvfb is up on :%d (pid %d)", xserver->options.number, (int)xserver->pid);
 	tell_ready(xserver);
+}
+
+/* Without the "(EE)" that the server puts around its errors and on lines of their own. */
+static void keep_words(struct xserver *xserver)
+{
+	const char *text = xserver->line;
+	size_t len;
+	while (strncmp(text, "(EE)", 4) == 0 || *text == ' ')
+		text += *text == ' ' ? 1 : 4;
+	len = strlen(text);
+	while (len > 0 && (text[len - 1] == ' ' || (len >= 4 && strncmp(text + len - 4, "(EE)", 4) == 0)))
+		len -= text[len - 1] == ' ' ? 1 : 4;
+	if (len > 0)
+		snprintf(xserver->last_words, sizeof(xserver->last_words), "%.*s", (int)len, text);
 }
 
 static void on_output(void *arg, int events)
@@ -117,6 +137,7 @@ static void on_output(void *arg, int events)
 		} else if (text[i] == '\n') {
 			xserver->line[xserver->line_len] = '\0';
 			log_debug("Xvfb: %s", xserver->line);
+			keep_words(xserver);
 			xserver->line_len = 0;
 		}
 	}
@@ -248,7 +269,8 @@ static void start(void *arg)
 
 static void on_server_exit(struct xserver *xserver, int status)
 {
-	bool had_started = xserver->ready_io == NULL;
+	bool had_started = xserver->is_up;
+	xserver->is_up = false;
 	on_output(xserver, LOOP_READABLE); /* its last words */
 	close_ready(xserver);
 	close_output(xserver);
@@ -259,6 +281,7 @@ static void on_server_exit(struct xserver *xserver, int status)
 		return;
 	}
 	bool was_short = clock_monotonic_us() - xserver->started_us < SHORT_LIFE_US;
+	xserver->short_lives = was_short ? xserver->short_lives + 1 : 0;
 	xserver->pause_ms = !was_short ? 0
 			    : xserver->pause_ms == 0 ? PAUSE_FIRST_MS
 						     : xserver->pause_ms * 2;
@@ -267,7 +290,12 @@ static void on_server_exit(struct xserver *xserver, int status)
 	log_warn("Xvfb ended (%s %d)%s%s; starting it again",
 		WIFSIGNALED(status) ? "signal" : "status",
 		WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status),
-		xserver->line[0] != '\0' ? ": " : "", xserver->line);
+		xserver->last_words[0] != '\0' ? ": " : "", xserver->last_words);
+	if (!had_started && xserver->short_lives >= TELL_SHORT_LIVES) {
+		char text[LINE_MAX_BYTES + 64];
+		snprintf(text, sizeof(text), "Xvfb does not start: %s", xserver->last_words);
+		xserver->events.on_failed(xserver->events.arg, text);
+	}
 	loop_timer_arm(xserver->start_timer, xserver->pause_ms);
 }
 

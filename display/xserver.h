@@ -23,7 +23,8 @@ struct xserver_options {
 struct xserver_events {
 	/* A server is there and accepts: display is ":99". Called for each start. */
 	void (*on_ready)(void *arg, const char *display);
-	/* It cannot be started at all (no Xvfb program, number taken); text says what to do. */
+	/* It does not start (no Xvfb program, a depth it cannot do); text says why. It may be tried
+	   again; on_ready then says that it is well. */
 	void (*on_failed)(void *arg, const char *text);
 	void *arg;
 };

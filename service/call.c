@@ -35,8 +35,8 @@ static void on_timeout(void *arg)
 	struct http_request *request = call->request;
 	tell_gone(call);
 	reply_error(request, REPLY_TIMEOUT,
-		"the screen did not answer in time: its X server may be stopped or overloaded; "
-		"try again, and look at it with boxscreen doctor");
+		"there was no answer in time: the X server may be stopped, or this machine is "
+		"overloaded; try again, and look at it with boxscreen doctor");
 }
 
 struct call *call_begin(struct service *service, struct http_request *request, int timeout_ms,

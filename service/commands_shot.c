@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* GET /v1/shot and POST /v1/shots. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@
 
 /* On top of the caller's own time-out: for the screen to answer and the picture to be encoded. */
 #define GRACE_MS 10000
+/* Pictures that may wait for the pool at once: a bound on memory and on how long the last one waits. */
+#define ENCODES_MAX 32
 
 /* One screenshot on its way. Main thread, but for `picture` and `error` while the pool encodes. */
 struct shot_job {
@@ -43,7 +46,11 @@ struct shot_job {
 	struct buffer picture;
 	int error;
 	int64_t encode_start_us;
+	_Atomic bool is_abandoned; /* nobody waits for the picture any more */
 };
+
+/* Encodes that run or wait for a pool thread. Main thread. */
+static int encode_count;
 
 static void job_free(struct shot_job *job)
 {
@@ -59,6 +66,7 @@ static void job_free(struct shot_job *job)
 static void on_gone(void *arg)
 {
 	struct shot_job *job = arg;
+	job->is_abandoned = true;
 	if (job->reply.frame == NULL)
 		screen_cancel_frame(job->service->screen, job->frame_request);
 }
@@ -235,13 +243,16 @@ static void finish(struct shot_job *job, const struct buffer *picture)
 static void encode(void *arg)
 {
 	struct shot_job *job = arg;
-	job->error = shot_render(&job->options, &job->reply, &job->geometry, &job->picture);
+	job->error = job->is_abandoned ? -ECANCELED
+				       : shot_render(&job->options, &job->reply, &job->geometry,
+						 &job->picture);
 }
 
 static void on_encoded(void *arg)
 {
 	struct shot_job *job = arg;
 	struct service *service = job->service;
+	encode_count--;
 	metrics_add(service->metrics, METRIC_SHOT_ENCODE_US,
 		(uint64_t)(clock_monotonic_us() - job->encode_start_us));
 	if (job->error != 0) {
@@ -293,6 +304,14 @@ static void on_frame(void *arg, struct frame_reply *reply)
 		job_free(job);
 		return;
 	}
+	if (encode_count >= ENCODES_MAX) {
+		reply_error(request, REPLY_TOO_MANY,
+			"%d pictures are being encoded already; try again when some are done",
+			ENCODES_MAX);
+		job_free(job);
+		return;
+	}
+	encode_count++;
 	job->encode_start_us = clock_monotonic_us();
 	loop_work(service->loop, encode, on_encoded, job);
 }
@@ -351,8 +370,14 @@ void command_shot(struct service *service, struct http_request *request, const c
 /* The picture's format follows the file's ending when it is not named. */
 static bool format_from_path(const char *path, enum picture_format *out)
 {
-	const char *dot = strrchr(path, '.');
-	return dot != NULL && picture_format_parse(dot + 1, out);
+	const char *name = strrchr(path, '/') + 1;
+	const char *dot = strrchr(name, '.');
+	char ending[8] = "";
+	if (dot == NULL || dot == name)
+		return true; /* without an ending: PNG, or what is named */
+	for (size_t i = 0; dot[1 + i] != '\0' && i + 1 < sizeof(ending); i++)
+		ending[i] = (char)tolower((unsigned char)dot[1 + i]);
+	return picture_format_parse(ending, out);
 }
 
 void command_shot_save(struct service *service, struct http_request *request, const char *segment)
@@ -373,8 +398,11 @@ void command_shot_save(struct service *service, struct http_request *request, co
 		json_reader_fail(&reader, "path", "is missing: the file to write, an absolute path");
 	else if (path[0] != '/')
 		json_reader_fail(&reader, "path", "must be an absolute path");
-	else
-		format_from_path(path, &options.format);
+	else if (!format_from_path(path, &options.format) &&
+		 json_object_get(object, "format") == NULL)
+		json_reader_fail(&reader, "path",
+			"has an ending that names no format: end it in .png, .jpg or .webp, or give "
+			"format");
 	shot_options_read(&reader, &options);
 	if (json_reader_finish(&reader))
 		start(service, request, &options, path);

@@ -32,6 +32,8 @@ struct download {
 	char id[ID_BYTES * 2 + 1];
 	char *path, *content_type;
 	struct deadline deadline;
+	/* Which file it was when the link was made: another one under the name is not served. */
+	int64_t device, inode, size, mtime_ns;
 };
 
 struct downloads {
@@ -109,10 +111,13 @@ static void save(struct downloads *downloads)
 	struct download *download;
 	list_for_each(download, &downloads->links, link)
 		json_array_append_new(links,
-			json_pack("{s:s, s:s, s:s, s:I, s:I}", "id", download->id, "path",
-				download->path, "content_type", download->content_type, "wall_us",
-				(json_int_t)download->deadline.wall_us, "boottime_us",
-				(json_int_t)download->deadline.boottime_us));
+			json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", download->id,
+				"path", download->path, "content_type", download->content_type,
+				"wall_us", (json_int_t)download->deadline.wall_us, "boottime_us",
+				(json_int_t)download->deadline.boottime_us, "device",
+				(json_int_t)download->device, "inode", (json_int_t)download->inode,
+				"size", (json_int_t)download->size, "mtime_ns",
+				(json_int_t)download->mtime_ns));
 	json_t *state = json_pack("{s:s, s:s, s:o}", "key", key, "kernel_boot",
 		downloads->kernel_boot, "links", links);
 	char *text = json_dumps(state, JSON_COMPACT);
@@ -145,14 +150,19 @@ static void load_links(struct downloads *downloads, const json_t *links, bool is
 	json_array_foreach(links, i, item)
 	{
 		const char *id = NULL, *path = NULL, *content_type = NULL;
-		json_int_t wall_us, boottime_us;
-		if (json_unpack(item, "{s:s, s:s, s:s, s:I, s:I}", "id", &id, "path", &path,
-			    "content_type", &content_type, "wall_us", &wall_us, "boottime_us",
-			    &boottime_us) != 0)
+		json_int_t wall_us, boottime_us, device, inode, size, mtime_ns;
+		if (json_unpack(item, "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", &id,
+			    "path", &path, "content_type", &content_type, "wall_us", &wall_us,
+			    "boottime_us", &boottime_us, "device", &device, "inode", &inode, "size",
+			    &size, "mtime_ns", &mtime_ns) != 0)
 			continue;
 		struct deadline deadline = {
 			.wall_us = wall_us, .boottime_us = is_same_boot ? boottime_us : INT64_MAX};
-		append(downloads, id, path, content_type, deadline);
+		struct download *download = append(downloads, id, path, content_type, deadline);
+		download->device = device;
+		download->inode = inode;
+		download->size = size;
+		download->mtime_ns = mtime_ns;
 	}
 	drop_over(downloads);
 }
@@ -217,6 +227,26 @@ void downloads_destroy(struct downloads *downloads)
 	free(downloads);
 }
 
+static int64_t mtime_ns(const struct stat *st)
+{
+	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+}
+
+static void note_file(struct download *download, const struct stat *st)
+{
+	download->device = (int64_t)st->st_dev;
+	download->inode = (int64_t)st->st_ino;
+	download->size = st->st_size;
+	download->mtime_ns = mtime_ns(st);
+}
+
+static bool is_same_file(const struct download *download, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && download->device == (int64_t)st->st_dev &&
+	       download->inode == (int64_t)st->st_ino && download->size == st->st_size &&
+	       download->mtime_ns == mtime_ns(st);
+}
+
 /* A file name that needs no escaping in a URL; the real one is in the table. */
 static char *url_name(const char *path)
 {
@@ -240,6 +270,9 @@ char *downloads_add(struct downloads *downloads, const char *path, const char *c
 	to_hex(random, ID_BYTES, id);
 	struct download *download = append(downloads, id, path, content_type,
 		deadline_after((int64_t)DOWNLOADS_LIFETIME_S * 1000000));
+	struct stat st = {0};
+	if (lstat(path, &st) == 0)
+		note_file(download, &st);
 	drop_over(downloads);
 	save(downloads);
 	int64_t expires_s = download->deadline.wall_us / 1000000;
@@ -275,11 +308,12 @@ static struct download *find(struct downloads *downloads, struct http_request *r
 static void serve_file(struct http_request *request, const struct download *download)
 {
 	struct stat st;
-	int fd = open(download->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+	int fd = open(download->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0 || !is_same_file(download, &st)) {
 		if (fd >= 0)
 			close(fd);
-		reply_error(request, REPLY_GONE, "the file is not there any more");
+		reply_error(request, REPLY_GONE,
+			"the file that the link was made for is not there any more");
 		return;
 	}
 	http_reply_file(request, download->content_type, fd);

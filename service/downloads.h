@@ -26,7 +26,8 @@ void downloads_destroy(struct downloads *downloads);
 
 /*
  * Makes a link to the file at path. Returns the URL (the caller frees it) and in *expires_wall_us
- * when it ends. The file is looked for when the link is used; it may be replaced in the meantime.
+ * when it ends. The link is to the file that is there now: one that is changed or replaced later is
+ * not served (410).
  */
 char *downloads_add(struct downloads *downloads, const char *path, const char *content_type,
 	int64_t *expires_wall_us);

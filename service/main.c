@@ -131,6 +131,8 @@ static void start_screen(struct daemon *daemon, const char *display)
 static void on_xserver_ready(void *arg, const char *display)
 {
 	struct daemon *daemon = arg;
+	free((void *)(uintptr_t)daemon->service.xserver_fault);
+	daemon->service.xserver_fault = NULL;
 	start_screen(daemon, display);
 }
 

@@ -31,11 +31,17 @@ static void set_text(char **text, const char *value)
 
 static const char *set_display(struct options *options, const char *value)
 {
-	if (display_number(value) < 0 && strchr(value, ':') == NULL)
+	const char *colon = strrchr(value, ':');
+	if (display_number(colon != NULL ? colon : "") < 0)
 		return "must be a display name such as :99";
 	set_text(&options->display, value);
 	options->has_display = true;
 	return NULL;
+}
+
+static bool is_xvfb_depth(int depth)
+{
+	return depth == 8 || depth == 15 || depth == 16 || depth == 24 || depth == 30;
 }
 
 /* [auto][,][WxH[xD]] */
@@ -61,7 +67,7 @@ static bool parse_xvfb(const char *value, struct options *out)
 			return false;
 	}
 	if (parsed.xvfb_width < 16 || parsed.xvfb_width > 16384 || parsed.xvfb_height < 16 ||
-		parsed.xvfb_height > 16384 || parsed.xvfb_depth < 8 || parsed.xvfb_depth > 32)
+		parsed.xvfb_height > 16384 || !is_xvfb_depth(parsed.xvfb_depth))
 		return false;
 	*out = parsed;
 	return true;
@@ -79,7 +85,7 @@ static const char *set_xvfb(struct options *options, const char *value)
 		return NULL;
 	return parse_xvfb(value, options)
 		       ? NULL
-		       : "must be auto, WIDTHxHEIGHT[xDEPTH] (16 to 16384 pixels, depth 8 to 32) or "
+		       : "must be auto, WIDTHxHEIGHT[xDEPTH] (16 to 16384 pixels, depth 8, 15, 16, 24 or 30) or "
 			 "both with a comma: auto,1280x800";
 }
 
