@@ -2,12 +2,14 @@
 #include "display/screen_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/loop.h"
@@ -45,7 +47,6 @@ static void publish_info(struct screen *screen)
 {
 	pthread_mutex_lock(&screen->lock);
 	struct screen_info *info = &screen->info;
-	screen->x_fd = screen->conn != NULL ? ConnectionNumber(screen->conn->dpy) : -1;
 	info->is_ready = screen->grabber != NULL;
 	if (screen->grabber != NULL) {
 		info->width = grabber_width(screen->grabber);
@@ -71,6 +72,16 @@ static void on_damage(void *arg)
 static void on_resize(void *arg)
 {
 	publish_info(arg);
+}
+
+/* A duplicate, so that it names the connection's socket also while Xlib closes its own. */
+static void set_x_fd(struct screen *screen, int fd)
+{
+	pthread_mutex_lock(&screen->lock);
+	if (screen->x_fd >= 0)
+		close(screen->x_fd);
+	screen->x_fd = fd;
+	pthread_mutex_unlock(&screen->lock);
 }
 
 static void create_hand(struct screen *screen)
@@ -126,10 +137,8 @@ static void detach(struct screen *screen)
 		screen->last_serial = frame->serial;
 	cursor_destroy(screen->cursor);
 	grabber_destroy(screen->grabber);
-	pthread_mutex_lock(&screen->lock);
-	screen->x_fd = -1;
-	pthread_mutex_unlock(&screen->lock);
-	xconn_close(screen->conn);
+	xconn_close(screen->conn); /* waits for the server's last word */
+	set_x_fd(screen, -1);
 	screen->cursor = screen->requests.cursor = NULL;
 	screen->grabber = screen->requests.grabber = NULL;
 	screen->conn = screen->requests.conn = NULL;
@@ -160,6 +169,7 @@ static bool attach(struct screen *screen)
 	/* A server that blanks itself after ten minutes would give black pictures. */
 	XSetScreenSaver(conn->dpy, 0, 0, DontPreferBlanking, DefaultExposures);
 	screen->conn = screen->requests.conn = conn;
+	set_x_fd(screen, fcntl(ConnectionNumber(conn->dpy), F_DUPFD_CLOEXEC, 0));
 	screen->grabber = screen->requests.grabber = grabber;
 	screen->cursor = screen->requests.cursor = cursor_create(conn);
 	screen->clipboard = clipboard_create(conn);

@@ -26,7 +26,7 @@ struct screen {
 
 	pthread_mutex_t lock;
 	struct screen_info info;     /* guarded by lock */
-	int x_fd;                    /* the connection's, -1 without; guarded by lock */
+	int x_fd;                    /* a duplicate of the connection's, -1 without; guarded by lock */
 
 	/* the rest belongs to the display thread */
 	struct xconn *conn;
