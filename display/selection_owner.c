@@ -76,6 +76,7 @@ struct selection_owner {
 	Window watched;
 	void (*served)(void *arg);
 	void *served_arg;
+	Window refused; /* whose client gets nothing, None: nobody's */
 };
 
 static void on_event(void *arg, XEvent *event);
@@ -165,7 +166,8 @@ static void finish_saving_when_all_done(struct selection_owner *owner)
 		if (owner->selections[i].state != SAVE_DONE)
 			return;
 	}
-	finish_saving(owner);
+	if (owner->is_saving)
+		finish_saving(owner);
 }
 
 static void on_save_timer(void *arg)
@@ -282,10 +284,14 @@ static void on_piece(struct selection_owner *owner, const XPropertyEvent *event)
 
 /* Serving */
 
+bool selection_is_same_client(Window window, Window other)
+{
+	return window != None && (window & CLIENT_BITS) == (other & CLIENT_BITS);
+}
+
 static bool is_watched(const struct selection_owner *owner, Window requestor)
 {
-	return owner->watched != None &&
-	       (owner->watched & CLIENT_BITS) == (requestor & CLIENT_BITS);
+	return selection_is_same_client(owner->watched, requestor);
 }
 
 static void note_served(struct selection_owner *owner, bool is_for_watched)
@@ -390,10 +396,13 @@ static enum served serve(
 			owner->selections[i].is_owned)
 			selection = &owner->selections[i];
 	}
-	if (selection == NULL || (!owner->is_taken && !selection->has_saved))
+	/* Our own clipboard keeper must not take the text of the moment for a copied one. */
+	bool is_offering = owner->is_taken && !selection_is_same_client(owner->window, request->requestor);
+	if (selection == NULL || (!is_offering && !selection->has_saved) ||
+		selection_is_same_client(owner->refused, request->requestor))
 		return REFUSED;
-	const struct buffer *bytes = owner->is_taken ? &owner->offered : &selection->saved.bytes;
-	bool is_png = !owner->is_taken && selection->saved.is_png;
+	const struct buffer *bytes = is_offering ? &owner->offered : &selection->saved.bytes;
+	bool is_png = !is_offering && selection->saved.is_png;
 	if (request->target == owner->targets) {
 		put_targets(owner, request->requestor, property, is_png);
 		return SERVED_TARGETS;
@@ -506,6 +515,26 @@ long long selection_owner_last_served_us(const struct selection_owner *owner)
 	return owner->last_served_us;
 }
 
+/* Nobody shall own what nobody owned. */
+static void give_up_empty(struct selection_owner *owner)
+{
+	for (int i = 0; i < SELECTION_COUNT; i++) {
+		struct selection *selection = &owner->selections[i];
+		if (selection->has_saved || !selection->is_owned ||
+			XGetSelectionOwner(owner->conn->dpy, selection->name) != owner->window)
+			continue;
+		XSetSelectionOwner(owner->conn->dpy, selection->name, None, CurrentTime);
+		selection->is_owned = false;
+	}
+}
+
+void selection_owner_refuse(struct selection_owner *owner, Window window)
+{
+	owner->refused = window;
+	if (window == None && !owner->is_taken && !owner->conn->is_broken)
+		give_up_empty(owner);
+}
+
 void selection_owner_give_back(struct selection_owner *owner)
 {
 	loop_timer_disarm(owner->timer);
@@ -515,12 +544,6 @@ void selection_owner_give_back(struct selection_owner *owner)
 	if (!owner->is_taken || owner->conn->is_broken)
 		return;
 	owner->is_taken = false;
-	for (int i = 0; i < SELECTION_COUNT; i++) {
-		struct selection *selection = &owner->selections[i];
-		if (selection->has_saved || !selection->is_owned ||
-			XGetSelectionOwner(owner->conn->dpy, selection->name) != owner->window)
-			continue;
-		XSetSelectionOwner(owner->conn->dpy, selection->name, None, CurrentTime);
-		selection->is_owned = false;
-	}
+	if (owner->refused == None)
+		give_up_empty(owner);
 }

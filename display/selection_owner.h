@@ -35,12 +35,22 @@ bool selection_owner_set(
 /* Whether this is the window by which `owner` owns selections. */
 bool selection_owner_is(const struct selection_owner *owner, Window window);
 
+/* Whether one client made both windows; false for None. Windows that are gone will do. Pure. */
+bool selection_is_same_client(Window window, Window other);
+
 /*
  * From now on served(arg) is called, once, when the client that owns `window` has been given the
  * text; other clients (clipboard managers) are served without a word.
  */
 void selection_owner_watch(
 	struct selection_owner *owner, Window window, void (*served)(void *arg), void *arg);
+
+/*
+ * From now on the client that owns `window` is refused whatever it asks for, until this is called
+ * with None: a paste key that it has not come to yet must bring neither the text nor what is put
+ * back. Selections that held nothing before stay with us for so long.
+ */
+void selection_owner_refuse(struct selection_owner *owner, Window window);
 
 /* The clock_monotonic_us of the last piece served to anyone; 0 for none since take. */
 long long selection_owner_last_served_us(const struct selection_owner *owner);

@@ -188,5 +188,7 @@ enum socket_look_result socket_look_now(struct socket_look *look)
 	char state = main_thread_state(look->pid);
 	if (state == '\0')
 		return SOCKET_LOOK_UNKNOWN;
+	if (state == 'T' || state == 't')
+		return SOCKET_LOOK_BEHIND; /* stopped: whatever comes will wait */
 	return state == 'S' ? SOCKET_LOOK_IDLE : SOCKET_LOOK_RUNNING;
 }

@@ -16,7 +16,7 @@ struct socket_look;
 enum socket_look_result {
 	SOCKET_LOOK_IDLE,    /* all queues empty, main thread asleep */
 	SOCKET_LOOK_RUNNING, /* all queues empty, main thread at work */
-	SOCKET_LOOK_BEHIND,  /* bytes wait to be read, by it or by the server */
+	SOCKET_LOOK_BEHIND,  /* bytes wait to be read, by it or by the server; or it is stopped */
 	SOCKET_LOOK_UNKNOWN, /* cannot be seen (any more) */
 };
 

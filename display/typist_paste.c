@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 #include "base/clock.h"
+#include "base/loop.h"
 #include "base/utf8.h"
 #include "display/family_load.h"
 #include "display/selection_owner.h"
@@ -18,12 +19,16 @@
  * Programs fetch the text within 1-8 ms of the chord. A browser page that is behind in drawing,
  * though, comes to it seconds later, and Chromium refuses a paste that it comes to more than 5 s
  * after the key (its limit for acting on a user's gesture; seen once in six long texts under load)
- * without asking us. So the page must have caught up before the chord, and a second chord is
- * pressed only when nobody has asked and nothing is at work any more: else both would be served,
- * and the text be there twice.
+ * without asking us. So the program must have caught up before the chord, which is pressed once: a
+ * second one for a program that only was slow (stopped, swapped out) puts the text there twice.
  */
-#define CHORD_PATIENCE_MS 6000
-#define CHORDS_MAX        3
+#define FETCH_LIMIT_MS 10000
+/*
+ * A chord that nobody answered to may still lie in the program's queue. Until it has come past it,
+ * and Chromium's limit above, it gets nothing from us; so long when it cannot be asked.
+ */
+#define LATE_FETCH_MS 6000
+#define REFUSE_MS     30000
 /* Calm is: three looks in a row at which none wants a processor and 20 ms of it were used between.
  */
 #define CALM_LOOK_MS 60
@@ -42,9 +47,16 @@ struct paster {
 	struct typist *typist;
 	struct selection_owner *owner;
 	bool is_active;
-	int chords_left;
+	bool is_chord_out; /* pressed, and not yet known to be done with */
+	Window target;     /* where the focus was at the chord */
 	struct buffer text;
+
+	Window refused;           /* whose program gets nothing for now, None: nobody's */
+	struct barrier *catch_up; /* of that program */
+	struct loop_timer *refuse_timer;
+
 	size_t calm_at; /* characters typed when the program was last seen calm */
+	bool is_calm_needed;
 	pid_t pid;      /* of the program, -1 when unknown */
 	int calm_looks;
 	int64_t last_used_us, calm_limit_us;
@@ -62,10 +74,42 @@ bool paste_is_needed(uint32_t code_point)
 	       code_point == 0xfef9 || code_point == 0xfefb;
 }
 
+static void end_refusal(void *arg)
+{
+	struct paster *paster = arg;
+	barrier_cancel(paster->catch_up);
+	loop_timer_disarm(paster->refuse_timer);
+	paster->refused = None;
+	selection_owner_refuse(paster->owner, None);
+}
+
+static void on_caught_up(void *arg, enum barrier_outcome outcome)
+{
+	struct paster *paster = arg;
+	if (outcome == BARRIER_TIMED_OUT)
+		barrier_begin_on(
+			paster->catch_up, paster->refused, REFUSE_MS, on_caught_up, paster);
+	else
+		loop_timer_arm(paster->refuse_timer,
+			outcome == BARRIER_PASSED ? LATE_FETCH_MS : REFUSE_MS);
+}
+
+static void begin_refusal(struct paster *paster)
+{
+	end_refusal(paster);
+	paster->is_chord_out = false;
+	paster->is_calm_needed = true;
+	paster->refused = paster->target;
+	selection_owner_refuse(paster->owner, paster->refused);
+	barrier_begin_on(paster->catch_up, paster->refused, REFUSE_MS, on_caught_up, paster);
+}
+
 struct paster *paster_create(struct typist *typist)
 {
 	struct paster *paster = xcalloc(1, sizeof(*paster));
 	paster->typist = typist;
+	paster->catch_up = barrier_create(typist->conn);
+	paster->refuse_timer = loop_timer_create(typist->conn->loop, end_refusal, paster);
 	paster->owner = selection_owner_create(typist->conn);
 	return paster;
 }
@@ -75,6 +119,8 @@ void paster_destroy(struct paster *paster)
 	if (paster == NULL)
 		return;
 	selection_owner_destroy(paster->owner);
+	barrier_destroy(paster->catch_up);
+	loop_timer_destroy(paster->refuse_timer);
 	buffer_finish(&paster->text);
 	free(paster);
 }
@@ -88,6 +134,7 @@ static void finish(struct typist *typist)
 		return;
 	}
 	paster->is_active = false;
+	paster->is_chord_out = false;
 	selection_owner_give_back(paster->owner);
 	paster->done(typist, paster->count);
 }
@@ -136,6 +183,7 @@ static void look_for_calm(struct typist *typist)
 	if (paster->calm_looks >= CALM_LOOKS || !is_seen ||
 		clock_monotonic_us() > paster->calm_limit_us) {
 		paster->calm_at = typist->running->position;
+		paster->is_calm_needed = false;
 		paster->after_calm(typist);
 		return;
 	}
@@ -153,28 +201,12 @@ static void await_calm(struct paster *paster, void (*next)(struct typist *typist
 	look_for_calm(typist);
 }
 
-static void press_or_give_up(struct typist *typist);
-
-static void press_again(struct typist *typist)
+static void give_up(struct typist *typist)
 {
-	await_calm(typist->paster, press_or_give_up);
-}
-
-static void press_or_give_up(struct typist *typist)
-{
-	struct paster *paster = typist->paster;
-	if (!typist_may_act(typist))
-		return;
-	if (paster->chords_left-- == 0)
-		typist_finish_op(typist, TYPIST_PASTE_FAILED,
-			"the program under the focus did not fetch the text that was to be pasted; "
-			"%zu characters were typed",
-			typist->running->result.typed);
-	else if (press_chord(paster))
-		typist_after_ms(typist, CHORD_PATIENCE_MS, press_again);
-	else
-		typist_finish_op(typist, TYPIST_PASTE_FAILED,
-			"this keyboard has no Shift and Insert to paste with");
+	typist_finish_op(typist, TYPIST_PASTE_FAILED,
+		"the program under the focus did not fetch the text that was to be pasted; "
+		"%zu characters were typed",
+		typist->running->result.typed);
 }
 
 static void on_ready(void *arg, bool is_owned)
@@ -188,17 +220,30 @@ static void on_ready(void *arg, bool is_owned)
 			"the clipboard could not be taken for pasting");
 		return;
 	}
-	Window target = barrier_focus_window(typist->conn);
-	selection_owner_watch(paster->owner, target, on_served, paster);
-	paster->chords_left = CHORDS_MAX;
-	press_or_give_up(typist);
+	paster->target = barrier_focus_window(typist->conn);
+	selection_owner_watch(paster->owner, paster->target, on_served, paster);
+	paster->is_chord_out = press_chord(paster);
+	if (paster->is_chord_out)
+		typist_after_ms(typist, FETCH_LIMIT_MS, give_up);
+	else
+		typist_finish_op(typist, TYPIST_PASTE_FAILED,
+			"this keyboard has no Shift and Insert to paste with");
 }
 
+/* The program has taken all earlier keys, an earlier chord as well. */
 static void take_selections(struct typist *typist)
 {
 	struct paster *paster = typist->paster;
+	if (selection_is_same_client(paster->refused, barrier_focus_window(typist->conn)))
+		end_refusal(paster);
 	selection_owner_take(
 		paster->owner, (const char *)paster->text.data, paster->text.len, on_ready, paster);
+}
+
+/* Before the selections are taken: the program may own one and has to tell what it holds. */
+static void take_when_caught_up(struct typist *typist)
+{
+	typist_after_barrier(typist, take_selections);
 }
 
 void paster_paste(struct paster *paster, const uint32_t *chars, size_t count,
@@ -215,10 +260,10 @@ void paster_paste(struct paster *paster, const uint32_t *chars, size_t count,
 	size_t position = paster->typist->running->position;
 	if (position < paster->calm_at)
 		paster->calm_at = 0; /* another text */
-	if (position - paster->calm_at > CALM_FREE_CHARS)
-		await_calm(paster, take_selections);
+	if (paster->is_calm_needed || position - paster->calm_at > CALM_FREE_CHARS)
+		await_calm(paster, take_when_caught_up);
 	else
-		take_selections(paster->typist);
+		take_when_caught_up(paster->typist);
 }
 
 void paster_abandon(struct paster *paster)
@@ -226,5 +271,7 @@ void paster_abandon(struct paster *paster)
 	if (!paster->is_active)
 		return;
 	paster->is_active = false;
+	if (paster->is_chord_out)
+		begin_refusal(paster);
 	selection_owner_give_back(paster->owner);
 }
