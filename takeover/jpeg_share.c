@@ -12,8 +12,8 @@
 #include "display/frame.h"
 #include "display/rect.h"
 
-/* A frame wider than 2048 makes two pictures, and viewers of three qualities may be at two frames. */
-#define SLOTS 12
+/* Slow viewers take a frame in strips of 64 rows, and those of three qualities may be at two frames. */
+#define SLOTS 48
 
 struct slot {
 	uint64_t serial; /* 0: nothing was ever here */

@@ -45,6 +45,7 @@ void rfb_update_init(struct rfb_update *update, struct rfb_encoder *encoder,
 	pixman_region32_init(&update->fresh);
 	pixman_region32_init(&update->backlog);
 	pixman_region32_init(&update->lossy);
+	pixman_region32_init(&update->motion);
 	struct buffer none = {0};
 	rfb_encoder_set_format(encoder, &rfb_native_format, &none);
 	rfb_encoder_set_caps(encoder, &update->caps);
@@ -59,6 +60,7 @@ void rfb_update_finish(struct rfb_update *update)
 	pixman_region32_fini(&update->fresh);
 	pixman_region32_fini(&update->backlog);
 	pixman_region32_fini(&update->lossy);
+	pixman_region32_fini(&update->motion);
 }
 
 void rfb_update_set_caps(struct rfb_update *update, const struct rfb_caps *caps)
@@ -134,13 +136,11 @@ static bool pseudo_is_due(const struct rfb_update *update)
 
 /*
  * Sorts what is wanted: what lies in the hot rectangle is the motion codec's (and approximate from
- * now on), what was approximate and does not move any more is wanted exactly. Returns whether the
- * hot rectangle itself has changed.
+ * now on), what was approximate and does not move any more is wanted exactly.
  */
-static bool sort_damage(struct rfb_update *update)
+static void sort_damage(struct rfb_update *update)
 {
 	pixman_region32_t hot, still;
-	bool has_moved = false;
 	pixman_region32_init_rect(&hot, update->hot.x, update->hot.y,
 		is_hot(update) ? (unsigned)update->hot.width : 0,
 		is_hot(update) ? (unsigned)update->hot.height : 0);
@@ -153,14 +153,14 @@ static bool sort_damage(struct rfb_update *update)
 	if (is_hot(update)) {
 		pixman_region32_union(&still, &update->fresh, &update->backlog);
 		pixman_region32_intersect(&still, &still, &hot);
-		has_moved = pixman_region32_not_empty(&still);
+		pixman_region32_union(&update->motion, &update->motion, &still);
 		pixman_region32_subtract(&update->fresh, &update->fresh, &hot);
 		pixman_region32_subtract(&update->backlog, &update->backlog, &hot);
 		pixman_region32_union(&update->lossy, &update->lossy, &still);
 	}
+	pixman_region32_intersect(&update->motion, &update->motion, &hot);
 	pixman_region32_fini(&hot);
 	pixman_region32_fini(&still);
-	return has_moved;
 }
 
 static bool overlaps(pixman_region32_t *region, pixman_region32_t *area)
@@ -193,6 +193,8 @@ bool rfb_update_has_work(struct rfb_update *update, pixman_region32_t *area)
 	}
 	pixman_region32_union(&wanted, &wanted, &update->fresh);
 	pixman_region32_union(&wanted, &wanted, &update->backlog);
+	if (!update->caps.has_h264)
+		pixman_region32_union(&wanted, &wanted, &update->motion);
 	bool has_work = overlaps(&wanted, area);
 	pixman_region32_fini(&wanted);
 	return has_work;
@@ -216,6 +218,7 @@ static void put_resize(struct rfb_update *update, struct build *build)
 	update->backlog_y = 0;
 	pixman_region32_clear(&update->backlog);
 	pixman_region32_clear(&update->lossy);
+	pixman_region32_clear(&update->motion);
 	pixman_region32_fini(&update->fresh);
 	pixman_region32_init_rect(&update->fresh, 0, 0, (unsigned)width, (unsigned)height);
 }
@@ -334,20 +337,48 @@ static unsigned long region_area(pixman_region32_t *region)
 	return area;
 }
 
-static void put_jpegs(struct rfb_update *update, struct build *build)
+static void put_jpeg(struct rfb_update *update, struct build *build, const struct rect *rect)
 {
-	for (int x = 0; x < update->hot.width; x += PIECE_WIDTH_MAX) {
-		struct rect rect = update->hot;
-		rect.x += x;
-		rect.width = rect.width - x < PIECE_WIDTH_MAX ? rect.width - x : PIECE_WIDTH_MAX;
-		struct jpeg *jpeg =
-			jpeg_share_get(update->jpegs, update->frame, &rect, update->jpeg_quality);
-		if (jpeg != NULL && jpeg->len < 4u << 20) {
-			rfb_put_jpeg(build->out, &rect, jpeg->data, jpeg->len);
-			build->rects++;
-		}
-		jpeg_unref(jpeg);
+	struct jpeg *jpeg =
+		jpeg_share_get(update->jpegs, update->frame, rect, update->jpeg_quality);
+	if (jpeg != NULL && jpeg->len < 4u << 20) {
+		rfb_put_jpeg(build->out, rect, jpeg->data, jpeg->len);
+		build->rects++;
 	}
+	jpeg_unref(jpeg);
+}
+
+/*
+ * What moved, in pictures of the hot rectangle cut at fixed rows, so that viewers share them. Some of
+ * it is always sent, the rest as the budget allows; it goes on from the top when all were sent.
+ */
+static bool put_jpegs(struct rfb_update *update, struct build *build)
+{
+	const struct rect *hot = &update->hot;
+	int rows = update->jpeg_rows > 0 ? update->jpeg_rows : hot->height;
+	bool is_any = false;
+	for (int y = 0; y < hot->height; y += rows) {
+		for (int x = 0; x < hot->width; x += PIECE_WIDTH_MAX) {
+			struct rect rect = {hot->x + x, hot->y + y,
+				hot->width - x < PIECE_WIDTH_MAX ? hot->width - x : PIECE_WIDTH_MAX,
+				hot->height - y < rows ? hot->height - y : rows};
+			pixman_region32_t area, moved;
+			pixman_region32_init_rect(&area, rect.x, rect.y, (unsigned)rect.width,
+				(unsigned)rect.height);
+			pixman_region32_init(&moved);
+			pixman_region32_intersect(&moved, &update->motion, &area);
+			bool is_due = pixman_region32_not_empty(&moved) &&
+				      (!is_any || build->out->len < build->limit);
+			if (is_due) {
+				put_jpeg(update, build, &rect);
+				pixman_region32_subtract(&update->motion, &update->motion, &area);
+				is_any = true;
+			}
+			pixman_region32_fini(&moved);
+			pixman_region32_fini(&area);
+		}
+	}
+	return is_any;
 }
 
 static void put_packets(struct rfb_update *update, struct build *build,
@@ -366,17 +397,17 @@ static void put_pixels(struct rfb_update *update, struct build *build, pixman_re
 	struct live_packet *const *packets, int packet_count, bool *motion)
 {
 	int top = 0;
-	bool has_moved = sort_damage(update);
+	sort_damage(update);
 	if (region_area(&update->fresh) > FRESH_AREA_MAX) {
 		pixman_region32_union(&update->backlog, &update->backlog, &update->fresh);
 		pixman_region32_clear(&update->fresh);
 	}
 	put_region(update, build, &update->fresh, area, &top);
-	*motion = packet_count > 0 || (has_moved && !update->caps.has_h264);
+	*motion = packet_count > 0;
 	if (update->caps.has_h264)
 		put_packets(update, build, packets, packet_count);
-	else if (has_moved)
-		put_jpegs(update, build);
+	else if (is_hot(update))
+		*motion = put_jpegs(update, build);
 	pixman_region32_union(&update->backlog, &update->backlog, &update->fresh);
 	pixman_region32_clear(&update->fresh);
 	if (!build->has_failed)

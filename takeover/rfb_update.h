@@ -39,11 +39,13 @@ struct rfb_update {
 	int pointer_x, pointer_y;
 	int lights;
 	int jpeg_quality;              /* for what moves */
+	int jpeg_rows;                 /* of one picture of it; 0: all in one */
 
 	/* private */
 	pixman_region32_t fresh;       /* changed since the last build */
 	pixman_region32_t backlog;     /* changed before and not sent yet */
 	pixman_region32_t lossy;       /* what the viewer shows approximately */
+	pixman_region32_t motion;      /* what moved in the hot rectangle and goes out as JPEG */
 	int backlog_y;                 /* where sending the backlog goes on */
 	uint64_t cursor_serial;        /* sent; 0: never */
 	bool is_cursor_hidden;         /* sent: no cursor */

@@ -26,12 +26,15 @@
 #define PACKETS_MAX 4
 /* A viewer that asks for each update gets larger ones, since each costs it a round trip. */
 #define ASKED_BUDGET (1u << 20)
+/* What moves goes to slow viewers in strips, so that a typed letter does not wait for all of it. */
+#define JPEG_STRIP_ROWS 64
 /* Messages beside the picture that may wait: the largest text twice, and small ones. */
 #define MESSAGES_MAX (2 * RFB_CUT_TEXT_MAX + (64u << 10))
 #define STACK_SIZE (512 << 10)
 /* The tag of our fences' payloads; the number of the message follows. */
 #define FENCE_TAG 0x62787331u /* "bxs1" */
 #define STATS_SPAN_US 2000000
+#define KEEPING_SPAN_US 700000
 
 /* The picture's part of what the display thread tells. */
 struct view {
@@ -79,6 +82,10 @@ struct viewer_thread {
 	uint64_t next_sequence;        /* of the packet that fits; 0: an IDR is needed */
 	struct viewer_stats stats;
 	struct span span;
+	struct {
+		int64_t begin_us;
+		int shown, missed;     /* views in which something moved; those never taken */
+	} keeping;                     /* whether the viewer keeps up */
 
 	/* the thread's own */
 	struct rfb_update update;
@@ -125,6 +132,20 @@ static void post_failed(void *arg)
 
 /* The display thread tells */
 
+/* A viewer that misses half of what moves gets a worse picture of it more often. Lock held. */
+static void note_keeping(struct viewer_thread *thread, bool is_missed)
+{
+	int64_t now_us = clock_monotonic_us();
+	thread->keeping.shown++;
+	thread->keeping.missed += is_missed;
+	if (now_us - thread->keeping.begin_us < KEEPING_SPAN_US)
+		return;
+	if (thread->keeping.shown >= 4 && thread->keeping.missed * 2 > thread->keeping.shown)
+		link_rate_note_lag(&thread->link, now_us);
+	thread->keeping.begin_us = now_us;
+	thread->keeping.shown = thread->keeping.missed = 0;
+}
+
 static void on_view(void *arg, const struct live_view *told)
 {
 	struct viewer_thread *thread = arg;
@@ -137,8 +158,10 @@ static void on_view(void *arg, const struct live_view *told)
 	if (is_resized)
 		pixman_region32_clear(&view->damage);
 	bool is_change = pixman_region32_not_empty(told->damage);
-	if (is_change && view->is_new && pixman_region32_not_empty(&view->damage))
-		thread->stats.dropped++; /* the one before is never seen */
+	bool is_missed = is_change && view->is_new && pixman_region32_not_empty(&view->damage);
+	thread->stats.dropped += is_missed; /* the one before is never seen */
+	if (is_change && !rect_is_empty(&told->hot))
+		note_keeping(thread, is_missed);
 	pixman_region32_union(&view->damage, &view->damage, told->damage);
 	view->frame = frame_ref(told->frame);
 	view->cursor = told->cursor != NULL ? cursor_image_ref(told->cursor) : NULL;
@@ -254,7 +277,7 @@ static void take_settings(struct viewer_thread *thread, struct buffer *out)
 /* Lock held. */
 static void take_view(struct viewer_thread *thread)
 {
-	static const int qualities[LINK_TIERS] = {85, 60, 30};
+	static const int qualities[LINK_TIERS] = {85, 55, 25};
 	struct view *view = &thread->view;
 	struct rfb_update *update = &thread->update;
 	if (pixman_region32_not_empty(&thread->anew)) {
@@ -275,7 +298,9 @@ static void take_view(struct viewer_thread *thread)
 	update->pointer_x = view->pointer_x;
 	update->pointer_y = view->pointer_y;
 	update->lights = view->lights;
-	update->jpeg_quality = qualities[link_rate_tier(&thread->link, clock_monotonic_us())];
+	int tier = link_rate_tier(&thread->link, clock_monotonic_us());
+	update->jpeg_quality = qualities[tier];
+	update->jpeg_rows = tier == 0 ? 0 : JPEG_STRIP_ROWS;
 	view->is_new = false;
 }
 

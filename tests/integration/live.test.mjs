@@ -5,9 +5,11 @@
 // live-input.test.mjs, browsers and other programs in live-clients.test.mjs.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { act, heldDown } from './desk.mjs';
-import { boxTest, followEvents, isSanitized, patience, programs, waitFor } from './harness.mjs';
+import { boxTest, build, followEvents, isSanitized, patience, programs, waitFor } from './harness.mjs';
+import { startLine } from './line.mjs';
 import { ENC, LIKE_NOVNC, Rfb, TIGHT } from './rfb.mjs';
 import { getTicket, post, takeApart, WebSocketClient } from './websocket.mjs';
 import { makeLink } from './browsers.mjs';
@@ -456,6 +458,49 @@ boxTest('V17: a viewer at 50 kB/s is heard at once, and slows nobody', async (bo
   const grown = daemon.usage().rssKb - before;
   if (!isSanitized) assert(grown < 20000, `resident memory grew by ${grown} kB`);
 });
+
+// Lines as they are: a phone at the edge of its net, and another continent.
+for (const [name, line, fps, echoMs] of [
+  ['50 kB/s', { delayMs: 20, rate: 50000 }, 8, 300],
+  ['150 ms there and back, 2 % lost', { delayMs: 75, loss: 0.02 }, 15, 210]]) {
+  boxTest(`a video and typing over ${name}`, async (box) => {
+    const { daemon, env } = await startLive(box);
+    for (const args of [['animation', '100', '100', '640', '400', '30'], ['flip', '1100', '650', '120', '90']]) {
+      const painter = box.spawn(path.join(build, 'tests/painter'), args, { env });
+      await waitFor('the painter', () => painter.output().includes('window'), 20000);
+    }
+    const link = await makeLink(daemon, 'control');
+    const { base } = takeApart(link);
+    const { port, close } = await startLine(Number(new URL(base).port), line);
+    box.onClose(close);
+    const socket = await WebSocketClient.connect(`http://127.0.0.1:${port}${new URL(base).pathname}/live`,
+      { protocols: ['binary', `ticket.${await getTicket(link)}`] });
+    const client = await socket.rfb().open();
+    box.onClose(() => client.destroy());
+    client.setEncodings([...LIKE_NOVNC, ENC.h264]);
+    client.continuous(true);
+    await sleep(8000); // the quality finds its step
+    const echoes = [], before = client.h264.length, start = performance.now();
+    for (let i = 0; i < 9; i++) {
+      const sent = performance.now();
+      const echo = new Promise((resolve) => {
+        client.onRect = ({ encoding, x, y, width, height }) => {
+          if (encoding === ENC.tight && x <= 1110 && x + width > 1110 && y <= 660 && y + height > 660)
+            resolve(performance.now() - sent);
+        };
+      });
+      client.tap(0x61);
+      echoes.push(await echo);
+      await sleep(300);
+    }
+    const seen = (client.h264.length - before) / ((performance.now() - start) / 1000);
+    assert(!client.failure, client.failure);
+    if (isSanitized) return;
+    assert(seen >= fps, `${seen.toFixed(1)} pictures a second`);
+    const median = echoes.sort((a, b) => a - b)[4];
+    assert(median < echoMs, `echoes after ${echoes.map((ms) => ms.toFixed(0))} ms`);
+  });
+}
 
 boxTest('L07: viewers that come and go leave nothing behind', async (box) => {
   const { daemon, env, rfb } = await startLive(box, { width: 320, height: 240 });
