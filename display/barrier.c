@@ -197,7 +197,8 @@ static Window find_ping_window(struct barrier *barrier)
 static void send_ping(struct barrier *barrier)
 {
 	/* Programs send it back as it came; only we look at it. */
-	static unsigned long last_id; /* of all barriers: none takes the other's answer for its own */
+	static unsigned long
+		last_id; /* of all barriers: none takes the other's answer for its own */
 	last_id = (last_id + 1) & 0x7fffffff;
 	barrier->ping_id = last_id;
 	XEvent event = {.xclient = {

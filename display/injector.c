@@ -4,6 +4,7 @@
 #include <X11/XKBlib.h>
 #include <X11/Xatom.h>
 #include <X11/Xlib.h>
+#include <X11/extensions/XInput2.h>
 #include <X11/extensions/XTest.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,13 @@
 #define WHEEL_MAX      1000
 #define COORDINATE_MAX 32767 /* the protocol's INT16 */
 
+/*
+ * Own events of lifted keys whose raw events have not come back yet. A chunk of text has at most
+ * four for each of its 256 characters (Shift and AltGr, down and up), and is read up before the
+ * next.
+ */
+#define OWN_EVENTS_MAX 4096
+
 /* Bits of the property that outlives us. */
 #define LEFT_KEYS_DOWN   1u
 #define LEFT_REPEAT_OFF  2u
@@ -32,14 +40,29 @@ struct held {
 	int64_t since_us;
 };
 
+enum lifted { NOT_LIFTED, LIFTED_OURS, LIFTED_STRANGERS };
+
+/* One of our own events on its way back to us. */
+struct own_event {
+	unsigned long serial; /* of the request, which its raw event bears */
+	uint8_t keycode;
+	bool is_down;
+};
+
 /* All fields are owned by the display thread. */
 struct injector {
 	struct xconn *conn;
+	struct xconn_listener listener;
 	Atom held_atom;
 	unsigned marked;            /* what the property says now */
 	struct held held[HELD_MAX]; /* in the order of the presses */
 	int held_count;
-	uint8_t lifted[256]; /* by keycode: 1 a holder's, 2 a stranger's */
+	uint8_t lifted[256]; /* enum lifted, by keycode */
+	bool is_let_go[256]; /* a stranger's lifted key: whether he has released it since */
+	int strangers_count; /* how many of his keys are lifted; raw key events come meanwhile */
+	int master_keyboard; /* its device id, 0 before it was looked for, -1 for none */
+	struct own_event own_events[OWN_EVENTS_MAX]; /* a ring, oldest first */
+	int own_first, own_count;
 	bool assisted[256];
 	bool is_repeat_off; /* by us, and it was on before */
 	uint8_t unlocked;   /* locks that are to be set again */
@@ -63,10 +86,22 @@ static void mark(struct injector *injector)
 		32, PropModeReplace, (unsigned char *)&value, 1);
 }
 
+static void note_own_event(struct injector *injector, uint8_t keycode, bool is_down)
+{
+	if (injector->own_count == OWN_EVENTS_MAX)
+		return;
+	int at = (injector->own_first + injector->own_count++) % OWN_EVENTS_MAX;
+	injector->own_events[at] =
+		(struct own_event){NextRequest(injector->conn->dpy) - 1, keycode, is_down};
+}
+
 static void fake_key(struct injector *injector, uint8_t keycode, bool is_down)
 {
-	if (!injector->conn->is_broken && keycode >= 8)
-		XTestFakeKeyEvent(injector->conn->dpy, keycode, is_down, CurrentTime);
+	if (injector->conn->is_broken || keycode < 8)
+		return;
+	XTestFakeKeyEvent(injector->conn->dpy, keycode, is_down, CurrentTime);
+	if (injector->lifted[keycode] == LIFTED_STRANGERS)
+		note_own_event(injector, keycode, is_down);
 }
 
 static void fake_button(struct injector *injector, int button, bool is_down)
@@ -115,6 +150,119 @@ static void recover(struct injector *injector)
 		XFree(data);
 }
 
+/*
+ * Strangers' lifted keys. The server knows only that such a key is up now, by our doing. Whether
+ * its holder lets go meanwhile is told by the raw events, which come for the release of a key that
+ * is up as well.
+ */
+
+/* Whether the event is one of ours: the first that bears the serial of our request, as the server
+   makes it while it carries that out. */
+static bool take_own_event(
+	struct injector *injector, unsigned long serial, uint8_t keycode, bool is_down)
+{
+	while (injector->own_count > 0) {
+		const struct own_event *own = &injector->own_events[injector->own_first];
+		if (own->serial > serial)
+			return false;
+		bool is_it =
+			own->serial == serial && own->keycode == keycode && own->is_down == is_down;
+		/* An older one's never came: the server makes none of a modifier that is down. */
+		injector->own_first = (injector->own_first + 1) % OWN_EVENTS_MAX;
+		injector->own_count--;
+		if (is_it)
+			return true;
+	}
+	return false;
+}
+
+static bool is_raw_key(const struct injector *injector, const XEvent *event)
+{
+	return event->type == GenericEvent &&
+	       event->xcookie.extension == injector->conn->xi_opcode &&
+	       (event->xcookie.evtype == XI_RawKeyPress ||
+		       event->xcookie.evtype == XI_RawKeyRelease);
+}
+
+static void on_event(void *arg, XEvent *event)
+{
+	struct injector *injector = arg;
+	if (!is_raw_key(injector, event) || !XGetEventData(injector->conn->dpy, &event->xcookie))
+		return;
+	const XIRawEvent *raw = event->xcookie.data;
+	bool is_down = raw->evtype == XI_RawKeyPress;
+	if (raw->detail >= 8 && raw->detail < 256 &&
+		injector->lifted[raw->detail] == LIFTED_STRANGERS &&
+		!take_own_event(injector, raw->serial, (uint8_t)raw->detail, is_down))
+		injector->is_let_go[raw->detail] = !is_down;
+	XFreeEventData(injector->conn->dpy, &event->xcookie);
+}
+
+static Bool is_wanted(Display *dpy, XEvent *event, XPointer arg)
+{
+	return is_raw_key((const struct injector *)(const void *)arg, event);
+}
+
+/* All that have happened up to now; other events stay in the queue. */
+static void take_raw_events(struct injector *injector)
+{
+	XEvent event;
+	if (injector->conn->is_broken)
+		return;
+	XSync(injector->conn->dpy, False);
+	while (!injector->conn->is_broken &&
+		XCheckIfEvent(injector->conn->dpy, &event, is_wanted, (XPointer)injector))
+		on_event(injector, &event);
+}
+
+static int find_master_keyboard(struct injector *injector)
+{
+	int major = 2, minor = 2, count = 0, found = -1;
+	if (injector->conn->xi_opcode == 0 ||
+		XIQueryVersion(injector->conn->dpy, &major, &minor) != Success)
+		return -1;
+	XIDeviceInfo *devices = XIQueryDevice(injector->conn->dpy, XIAllMasterDevices, &count);
+	for (int i = 0; devices != NULL && i < count; i++) {
+		if (devices[i].use == XIMasterKeyboard && found < 0)
+			found = devices[i].deviceid;
+	}
+	if (devices != NULL)
+		XIFreeDeviceInfo(devices);
+	return found;
+}
+
+/* By the device's own id: live_source selects for all masters, which is a mask of its own. */
+static void select_raw_keys(struct injector *injector, bool is_on)
+{
+	if (injector->master_keyboard == 0)
+		injector->master_keyboard = find_master_keyboard(injector);
+	if (injector->master_keyboard < 0 || injector->conn->is_broken)
+		return;
+	unsigned char bits[XIMaskLen(XI_LASTEVENT)] = {0};
+	if (is_on) {
+		XISetMask(bits, XI_RawKeyPress);
+		XISetMask(bits, XI_RawKeyRelease);
+	}
+	XIEventMask mask = {
+		.deviceid = injector->master_keyboard, .mask_len = sizeof(bits), .mask = bits};
+	XISelectEvents(injector->conn->dpy, injector->conn->root, &mask, 1);
+}
+
+static void set_lifted(struct injector *injector, uint8_t keycode, enum lifted lifted)
+{
+	bool was_strangers = injector->lifted[keycode] == LIFTED_STRANGERS;
+	bool is_strangers = lifted == LIFTED_STRANGERS;
+	injector->lifted[keycode] = (uint8_t)lifted;
+	injector->is_let_go[keycode] = false;
+	if (was_strangers == is_strangers || injector->conn->is_broken)
+		return;
+	injector->strangers_count += is_strangers ? 1 : -1;
+	if (injector->strangers_count == (is_strangers ? 1 : 0)) {
+		injector->own_count = 0;
+		select_raw_keys(injector, is_strangers);
+	}
+}
+
 static void on_cap(void *arg);
 
 struct injector *injector_create(struct xconn *conn)
@@ -123,6 +271,8 @@ struct injector *injector_create(struct xconn *conn)
 	injector->conn = conn;
 	injector->cap_timer = loop_timer_create(conn->loop, on_cap, injector);
 	injector->held_atom = XInternAtom(conn->dpy, "_BOXSCREEN_HELD", False);
+	injector->listener = (struct xconn_listener){.on_event = on_event, .arg = injector};
+	xconn_listen(conn, &injector->listener);
 	if (!conn->is_broken)
 		recover(injector);
 	return injector;
@@ -135,6 +285,7 @@ void injector_destroy(struct injector *injector)
 	injector_release_all(injector);
 	injector_allow_auto_repeat(injector, true);
 	loop_timer_destroy(injector->cap_timer);
+	xconn_unlisten(&injector->listener);
 	if (!injector->conn->is_broken) {
 		XDeleteProperty(injector->conn->dpy, injector->conn->root, injector->held_atom);
 		XFlush(injector->conn->dpy);
@@ -181,13 +332,14 @@ static void release_at(struct injector *injector, int index)
 		return;
 	if (held.is_button)
 		fake_button(injector, held.code, false);
-	else if (injector->lifted[held.code] == 0)
+	else if (injector->lifted[held.code] == NOT_LIFTED)
 		fake_key(injector, held.code, false);
 	else
-		injector->lifted[held.code] = 0; /* up already, and to stay up */
+		set_lifted(injector, held.code, NOT_LIFTED); /* up already, and to stay up */
 }
 
-/* An agent that presses and never releases (a chain that ends with keydown) does not go on for ever. */
+/* An agent that presses and never releases (a chain that ends with keydown) does not go on for
+ * ever. */
 static void on_cap(void *arg)
 {
 	struct injector *injector = arg;
@@ -226,7 +378,8 @@ void injector_key(struct injector *injector, uint8_t source, uint8_t keycode, bo
 
 void injector_repeat_key(struct injector *injector, uint8_t source, uint8_t keycode)
 {
-	if (find_held(injector, source, keycode, false) < 0 || injector->lifted[keycode] != 0)
+	if (find_held(injector, source, keycode, false) < 0 ||
+		injector->lifted[keycode] != NOT_LIFTED)
 		return;
 	fake_key(injector, keycode, false);
 	fake_key(injector, keycode, true);
@@ -301,18 +454,28 @@ void injector_wheel(struct injector *injector, int steps_x, int steps_y)
 
 void injector_lift(struct injector *injector, uint8_t keycode)
 {
-	if (injector->lifted[keycode] != 0)
-		return;
-	injector->lifted[keycode] = find_held(injector, -1, keycode, false) >= 0 ? 1 : 2;
+	bool is_ours = find_held(injector, -1, keycode, false) >= 0;
+	if (injector->lifted[keycode] == NOT_LIFTED)
+		set_lifted(injector, keycode, is_ours ? LIFTED_OURS : LIFTED_STRANGERS);
 	fake_key(injector, keycode, false);
 }
 
 void injector_put_back(struct injector *injector, uint8_t keycode)
 {
-	if (injector->lifted[keycode] == 0)
+	bool is_strangers = injector->lifted[keycode] == LIFTED_STRANGERS;
+	if (injector->lifted[keycode] == NOT_LIFTED)
 		return;
-	injector->lifted[keycode] = 0;
-	fake_key(injector, keycode, true);
+	if (is_strangers)
+		take_raw_events(injector);
+	if (!injector->is_let_go[keycode]) {
+		fake_key(injector, keycode, true);
+		/* He may have let go just before that. */
+		if (is_strangers)
+			take_raw_events(injector);
+		if (injector->is_let_go[keycode])
+			fake_key(injector, keycode, false);
+	}
+	set_lifted(injector, keycode, NOT_LIFTED);
 }
 
 void injector_force_up(struct injector *injector, uint8_t keycode)
@@ -320,7 +483,7 @@ void injector_force_up(struct injector *injector, uint8_t keycode)
 	int index;
 	while ((index = find_held(injector, -1, keycode, false)) >= 0)
 		forget_held(injector, index);
-	injector->lifted[keycode] = 0;
+	set_lifted(injector, keycode, NOT_LIFTED);
 	fake_key(injector, keycode, false);
 }
 
@@ -336,7 +499,7 @@ static void release_assisted(struct injector *injector)
 	for (int code = 0; code < 256; code++) {
 		if (injector->assisted[code])
 			injector_assist_key(injector, (uint8_t)code, false);
-		injector->lifted[code] = 0;
+		set_lifted(injector, (uint8_t)code, NOT_LIFTED);
 	}
 }
 

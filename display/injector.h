@@ -56,8 +56,8 @@ void injector_wheel(struct injector *injector, int steps_x, int steps_y);
 /*
  * Takes a key up in the server, or puts it back down, while its holders go on holding it: for a
  * moment in which their modifier would be in the way. A key may also be lifted that nobody here
- * holds (another program's); it is put back on injector_put_back all the same. Put back does
- * nothing when the holders have let go since.
+ * holds (another program's). Put back does nothing when the holders have let go since, the other
+ * program too. A lifted key that is down again (its holder pressed it anew) may be lifted again.
  */
 void injector_lift(struct injector *injector, uint8_t keycode);
 void injector_put_back(struct injector *injector, uint8_t keycode);

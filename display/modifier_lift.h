@@ -12,6 +12,7 @@
 
 struct injector;
 struct keymap;
+struct keymap_state;
 struct xconn;
 
 #define MODIFIER_LIFT_KEYS 16
@@ -29,6 +30,12 @@ struct modifier_lift {
 /* Returns whether anything was changed; the program should then take that in before the text. */
 bool modifier_lift_begin(struct modifier_lift *lift, struct xconn *conn, struct injector *injector,
 	const struct keymap *keymap);
+/*
+ * The same for what was pressed or locked since, `state` being the present one. To be asked before
+ * every batch of keys. Cheap when there is nothing.
+ */
+bool modifier_lift_again(struct modifier_lift *lift, struct xconn *conn, struct injector *injector,
+	const struct keymap *keymap, const struct keymap_state *state);
 /* Puts all back; does nothing when none is active. */
 void modifier_lift_end(struct modifier_lift *lift, struct xconn *conn, struct injector *injector,
 	const struct keymap *keymap);

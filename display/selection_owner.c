@@ -397,7 +397,8 @@ static enum served serve(
 			selection = &owner->selections[i];
 	}
 	/* Our own clipboard keeper must not take the text of the moment for a copied one. */
-	bool is_offering = owner->is_taken && !selection_is_same_client(owner->window, request->requestor);
+	bool is_offering =
+		owner->is_taken && !selection_is_same_client(owner->window, request->requestor);
 	if (selection == NULL || (!is_offering && !selection->has_saved) ||
 		selection_is_same_client(owner->refused, request->requestor))
 		return REFUSED;

@@ -57,7 +57,7 @@ struct paster {
 
 	size_t calm_at; /* characters typed when the program was last seen calm */
 	bool is_calm_needed;
-	pid_t pid;      /* of the program, -1 when unknown */
+	pid_t pid; /* of the program, -1 when unknown */
 	int calm_looks;
 	int64_t last_used_us, calm_limit_us;
 	void (*after_calm)(struct typist *typist);

@@ -180,8 +180,9 @@ static bool refresh(struct typist *typist)
 		typist_finish_op(typist, TYPIST_FAILED, "the display has gone");
 		return false;
 	}
-	/* Held modifiers were lifted; what a program presses meanwhile is not ours to reckon with.
-	 */
+	if (modifier_lift_again(
+		    &typist->lift, typist->conn, typist->injector, typist->keymap, &state))
+		typist->running->needs_barrier = true;
 	typist->text_state = (struct keymap_state){
 		.locked = state.locked & keymap_get_table(typist->keymap)->num_mask,
 		.group = state.group};
