@@ -18,6 +18,7 @@ const SECONDS = Number(argument('--seconds') ?? 6);
 const painter = path.join(build, 'tests/painter');
 
 const cpuTicks = (pids) => pids.reduce((sum, pid) => {
+  if (!fs.existsSync(`/proc/${pid}/stat`)) return sum; // websockify's child of an earlier request
   const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return sum + Number(fields[11]) + Number(fields[12]);
 }, 0);
