@@ -35,6 +35,7 @@ struct keymap {
 	struct xconn_listener listener;
 	Atom property;
 	bool is_stale;
+	unsigned foreign_changes;
 	struct keymap_table table;
 	struct keymap_slots slots;
 	struct original originals[256];            /* of every keycode that slots has */
@@ -236,15 +237,39 @@ static void choose_keycodes(struct keymap *keymap, XkbDescPtr xkb)
 	free(old);
 }
 
+/*
+ * Whether keys have another meaning than before, ours aside. (The same map comes anew when the server
+ * goes over to another device, and that matters to nobody.)
+ */
+static bool is_meaning_changed(
+	const struct keymap *keymap, const struct keymap_key *before, const bool *was_borrowed)
+{
+	for (int code = 0; code < 256; code++) {
+		const struct keymap_key *key = &keymap->table.keys[code];
+		if (was_borrowed[code] && !keymap->is_borrowed[code])
+			return true;
+		if (!keymap->is_borrowed[code] &&
+			(key->modmap != before[code].modmap ||
+				memcmp(key->keysyms, before[code].keysyms, sizeof(key->keysyms)) !=
+					0))
+			return true;
+	}
+	return false;
+}
+
 static bool read_map(struct keymap *keymap)
 {
 	XkbDescPtr xkb = XkbGetMap(keymap->conn->dpy, READ_MASK, XkbUseCoreKbd);
 	if (xkb == NULL)
 		return false;
+	struct keymap_key *before = xmemdup(keymap->table.keys, sizeof(keymap->table.keys));
 	read_table(xkb, &keymap->table);
 	bool was_borrowed[256];
 	memcpy(was_borrowed, keymap->is_borrowed, sizeof(was_borrowed));
 	choose_keycodes(keymap, xkb);
+	if (is_meaning_changed(keymap, before, was_borrowed))
+		keymap->foreign_changes++;
+	free(before);
 	/* Not to be found as if the layout had them: a slot must be seen to be used. */
 	for (int code = 0; code < 256; code++) {
 		if (keymap->is_borrowed[code])
@@ -471,6 +496,11 @@ void keymap_destroy(struct keymap *keymap)
 	xconn_unlisten(&keymap->listener);
 	keymap_table_finish(&keymap->table);
 	free(keymap);
+}
+
+unsigned keymap_foreign_changes(const struct keymap *keymap)
+{
+	return keymap->foreign_changes;
 }
 
 const struct keymap_table *keymap_get_table(const struct keymap *keymap)

@@ -34,6 +34,12 @@ void keymap_destroy(struct keymap *keymap);
  */
 bool keymap_refresh(struct keymap *keymap);
 
+/*
+ * How often, as of the last refresh, somebody else has given keys another meaning. Keys that were on
+ * their way to a program then may have been taken with the new meaning.
+ */
+unsigned keymap_foreign_changes(const struct keymap *keymap);
+
 /* As of the last refresh. Borrowed. */
 const struct keymap_table *keymap_get_table(const struct keymap *keymap);
 struct keymap_slots *keymap_get_slots(struct keymap *keymap);

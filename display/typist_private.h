@@ -36,6 +36,8 @@ struct typist_op {
 	size_t planned_end; /* up to here every character has a key in the map as written */
 	size_t sent_since_barrier;
 	bool needs_barrier; /* modifiers were lifted */
+	unsigned map_changes_seen; /* keymap_foreign_changes() at the first key since the barrier */
+	Window focus; /* at the last batch of keys; None: nobody had it */
 	struct typist_text_options text_options;
 
 	/* chord */

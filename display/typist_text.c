@@ -8,12 +8,16 @@
 
 #include "base/alloc.h"
 #include "base/utf8.h"
+#include "display/selection_owner.h"
 #include "display/typist_paste.h"
 #include "display/typist_private.h"
+#include "display/window_ops.h"
 #include "display/xconn.h"
 
 /* After so many the program must have taken all, so that cancelling and errors are prompt. */
 #define CHUNK_MAX 256
+/* With a delay: after so long, so that what goes wrong on the way can be told of few characters. */
+#define SLOW_CHUNK_MS 250
 /* A map change looks no further ahead than this; there are far fewer slots anyway. */
 #define LOOKAHEAD_MAX 16384
 /* How long the answer waits for the program to take the last chunk. */
@@ -115,10 +119,21 @@ static void hold_mods(struct typist *typist, uint8_t mods)
 	typist->text_mods = mods;
 }
 
+/* How many characters may be on their way. */
+static size_t chunk_max(const struct typist_op *op)
+{
+	int delay_ms = op->text_options.delay_ms;
+	if (delay_ms <= 0)
+		return CHUNK_MAX;
+	return delay_ms < SLOW_CHUNK_MS ? (size_t)(SLOW_CHUNK_MS / delay_ms) : 1;
+}
+
 static void type_chunk(struct typist *typist, struct typist_op *op)
 {
 	size_t limit = op->text_options.delay_ms > 0 ? 1 : CHUNK_MAX;
 	size_t sent = 0;
+	if (op->sent_since_barrier == 0)
+		op->map_changes_seen = keymap_foreign_changes(typist->keymap);
 	while (op->position < op->planned_end && sent < limit) {
 		struct keymap_stroke stroke;
 		if (!resolve(typist, op->chars[op->position], &stroke)) {
@@ -141,13 +156,57 @@ static void type_chunk(struct typist *typist, struct typist_op *op)
 		typist_note_slot_use(typist);
 }
 
+/*
+ * Whether the keys since the last barrier were taken with the meaning that they were pressed for;
+ * else the request has been ended. A program looks a key up when it comes to it.
+ */
+static bool check_map(struct typist *typist)
+{
+	struct typist_op *op = typist->running;
+	if (!keymap_refresh(typist->keymap)) {
+		typist_finish_op(typist, TYPIST_FAILED, "the display has gone");
+		return false;
+	}
+	if (op->sent_since_barrier == 0 ||
+		keymap_foreign_changes(typist->keymap) == op->map_changes_seen)
+		return true;
+	typist_finish_op(typist, TYPIST_FAILED,
+		"somebody else changed the keymap while keys were on their way: the last %zu of "
+		"the %zu characters that were sent may be wrong",
+		op->sent_since_barrier, op->result.typed);
+	return false;
+}
+
+/*
+ * Whether the keys still go where the text began, or where the program or a person has moved the
+ * focus since; not where it fell because the window under it died. Else the request has been ended.
+ */
+static bool check_focus(struct typist *typist)
+{
+	struct typist_op *op = typist->running;
+	Window focus = barrier_focus_window(typist->conn);
+	if (op->focus != None && focus != op->focus &&
+		!selection_is_same_client(op->focus, focus) &&
+		!window_exists(typist->conn, op->focus)) {
+		typist_finish_op(typist, TYPIST_FAILED,
+			"the window under the focus has gone; %zu characters were sent",
+			op->result.typed);
+		return false;
+	}
+	op->focus = focus;
+	return true;
+}
+
 static void text_finish(struct typist *typist)
 {
-	typist_finish_op(typist, TYPIST_OK, "%s", "");
+	if (check_map(typist))
+		typist_finish_op(typist, TYPIST_OK, "%s", "");
 }
 
 static void after_barrier(struct typist *typist)
 {
+	if (!check_map(typist))
+		return;
 	typist->running->sent_since_barrier = 0;
 	typist->running->needs_barrier = false;
 	text_next(typist);
@@ -173,10 +232,10 @@ static void paste_some(struct typist *typist, struct typist_op *op)
 
 static bool refresh(struct typist *typist)
 {
-	if (!typist_may_act(typist))
+	if (!typist_may_act(typist) || !check_map(typist) || !check_focus(typist))
 		return false;
 	struct keymap_state state;
-	if (!keymap_refresh(typist->keymap) || !keymap_read_state(typist->keymap, &state)) {
+	if (!keymap_read_state(typist->keymap, &state)) {
 		typist_finish_op(typist, TYPIST_FAILED, "the display has gone");
 		return false;
 	}
@@ -209,14 +268,13 @@ static void text_next(struct typist *typist)
 		plan(typist, op);
 	if (keymap_get_slots(typist->keymap)->is_any_dirty) {
 		op->needs_barrier = true;
-		op->sent_since_barrier = 0;
 		op->planned_end = op->position; /* plan anew over what was written */
 		typist_change_map(typist, after_barrier);
 	} else if (op->planned_end == op->position) {
 		typist_finish_op(typist, TYPIST_FAILED,
 			"no keycode is free to type U+%04X with; %zu characters were typed",
 			op->chars[op->position], op->position);
-	} else if (op->needs_barrier || op->sent_since_barrier >= CHUNK_MAX) {
+	} else if (op->needs_barrier || op->sent_since_barrier >= chunk_max(op)) {
 		typist_after_barrier(typist, after_barrier);
 	} else {
 		type_chunk(typist, op);
@@ -232,6 +290,7 @@ void typist_text_start(struct typist *typist)
 	typist->running->needs_barrier =
 		modifier_lift_begin(&typist->lift, typist->conn, typist->injector, typist->keymap);
 	typist->text_mods = 0;
+	typist->running->focus = barrier_focus_window(typist->conn);
 	text_next(typist);
 }
 

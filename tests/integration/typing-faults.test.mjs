@@ -142,3 +142,55 @@ boxTest('Caps Lock that another client switches on during the text is neutralise
   const { server } = await typeBeside(box, { during: [[15, ['key', 'Caps_Lock']]] });
   assert((await locks(box, server.env)).caps);
 });
+
+boxTest('a layout loaded while keys are on their way is told of, with how many may be wrong', async (box) => {
+  const { server, daemon } = await box.startScreen();
+  const terminal = await startTerminal(box, daemon);
+  terminal.terminal.process.kill('SIGSTOP');
+  const pending = post(daemon, [{ type: 'type', text: 'yz'.repeat(150) }]);
+  await after(400); // the first keys lie in its queue
+  await box.ok('setxkbmap', ['de'], { env: server.env });
+  terminal.terminal.process.kill('SIGCONT');
+  const reply = await pending;
+  assert.notEqual(reply.status, 200);
+  assert.match(reply.json().message, /changed the keymap .* the last 256 of the 256 characters .* may be wrong/);
+  await waitFor('what was sent', () => terminal.read().length === 256);
+  // Between texts it is nobody's fault.
+  await box.ok('setxkbmap', ['us'], { env: server.env });
+  const count = terminal.read().length;
+  await act(daemon, [{ type: 'type', text: 'yz'.repeat(150) }]);
+  await waitFor('the text', () => terminal.read().length === count + 300);
+  assert.equal(terminal.read().slice(count), 'yz'.repeat(150));
+});
+
+boxTest('the rest of a text does not go into the next window when the one under the focus dies', async (box) => {
+  const { server, daemon } = await box.startScreen();
+  const below = await startTerminal(box, daemon);
+  const above = await startTerminal(box, daemon);
+  const pending = post(daemon, slowly(SLOW));
+  const isAbove = await waitFor('some text', () => (above.read().length >= 10 ? 'yes' : below.read().length >= 10 && 'no'));
+  assert.equal(isAbove, 'yes', 'the newer window is above');
+  above.terminal.process.kill('SIGKILL');
+  const reply = await pending;
+  assert.notEqual(reply.status, 200);
+  assert.match(reply.json().message, /the window under the focus has gone; \d+ characters were sent/);
+  assert.equal(below.read(), '');
+  assert.deepEqual(await heldDown(box, server.env), []);
+  await act(daemon, [{ type: 'type', text: 'on purpose' }]);
+  await below.expect('on purpose');
+});
+
+boxTest('a focus that only moves does not stop a text', async (box) => {
+  const { server, daemon } = await box.startScreen();
+  const below = await startTerminal(box, daemon);
+  const above = await startTerminal(box, daemon, { args: ['-geometry', '40x10+700+0'] });
+  await act(daemon, [{ type: 'move', x: 200, y: 300 }]);
+  const pending = post(daemon, slowly(SLOW));
+  await waitFor('some text', () => below.read().length >= 10);
+  await box.ok('xdotool', ['mousemove', '750', '50'], { env: server.env });
+  const reply = await pending;
+  assert.equal(reply.status, 200, reply.body.toString());
+  await waitFor('the rest', () => below.read().length + above.read().length >= SLOW.length);
+  assert.equal(below.read() + above.read(), SLOW);
+  assert(above.read().length > 0);
+});
