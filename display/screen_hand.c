@@ -76,13 +76,14 @@ static void lane_start_later(void *arg);
 
 static void lane_start_next(struct screen *screen)
 {
-	if (list_is_empty(&screen->lane) || screen->conn == NULL)
+	if (list_is_empty(&screen->lane) || screen->conn == NULL || screen->lane_waits)
 		return;
 	struct hand_job *job = container_of(screen->lane.next, struct hand_job, link);
 	if (job->is_started)
 		return;
 	/* A server that did not answer for a while: whoever gave up meanwhile has said so by post. */
 	if (xconn_was_slow(screen->conn)) {
+		screen->lane_waits = true;
 		loop_post(screen->loop, lane_start_later, screen);
 		return;
 	}
@@ -92,7 +93,9 @@ static void lane_start_next(struct screen *screen)
 
 static void lane_start_later(void *arg)
 {
-	lane_start_next(arg);
+	struct screen *screen = arg;
+	screen->lane_waits = false;
+	lane_start_next(screen);
 }
 
 static void lane_add(struct hand_job *job)

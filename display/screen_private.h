@@ -42,6 +42,7 @@ struct screen {
 	struct selection_owner *selections; /* what PUT /v1/clipboard has put there */
 	struct live_source *live;
 	struct list lane;            /* of struct hand_job: what acts, one at a time; the first runs */
+	bool lane_waits;             /* the next is started by a post that is on its way */
 	struct loop_timer *probe_timer;
 	uint64_t last_serial;
 };

@@ -37,6 +37,7 @@ boxTest('input that was given up is not carried out when a stopped X server goes
   await act(daemon, actions);
   await waitFor('two clicks', () => presses() === 2);
   server.process.kill('SIGSTOP');
+  await waitFor('the server to be stopped', () => /\) T /.test(fs.readFileSync(`/proc/${server.pid}/stat`, 'utf8')));
   const body = JSON.stringify({ actions });
   const call = http.request({ socketPath: daemon.socket, method: 'POST', path: '/v1/act', headers: { 'Content-Length': body.length } });
   call.on('error', () => {});
