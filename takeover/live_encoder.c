@@ -26,9 +26,8 @@ static const struct {
 /* IDRs are many times the size of other frames: a crowd of joining viewers shares one. */
 #define IDR_INTERVAL_US 250000
 
-/* Pixels a side that are looked at, and how many colours they may have to count as text. */
+/* Pixels a side that are looked at to tell text from pictures. */
 #define GRID 32
-#define TEXT_COLOURS_MAX 96
 
 struct live_encoder {
 	int tier; /* immutable */
@@ -84,26 +83,28 @@ static bool some_has_room(struct live_encoder *encoder)
 	return has_room;
 }
 
-/* Text and user interfaces have few colours: a coarse grid of pixels tells them from pictures. */
+/* Text and user interfaces are drawn on a ground: one colour has most of a coarse grid of pixels. */
 static bool looks_like_text(const struct frame *frame, const struct rect *rect)
 {
-	uint32_t colours[TEXT_COLOURS_MAX];
-	int count = 0;
-	for (int i = 0; i < GRID * GRID; i++) {
-		int x = rect->x + (i % GRID * 2 + 1) * rect->width / (GRID * 2);
-		int y = rect->y + (i / GRID * 2 + 1) * rect->height / (GRID * 2);
+	uint32_t ground = 0;
+	int votes = 0, count = 0;
+	/* Boyer and Moore's majority vote, and then whether it is one. */
+	for (int i = 0; i < 2 * GRID * GRID; i++) {
+		int cell = i % (GRID * GRID);
+		int x = rect->x + (cell % GRID * 2 + 1) * rect->width / (GRID * 2);
+		int y = rect->y + (cell / GRID * 2 + 1) * rect->height / (GRID * 2);
 		const uint8_t *p = frame->pixels + (size_t)y * (size_t)frame->stride + (size_t)x * 4;
 		uint32_t colour = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
-		int known = 0;
-		while (known < count && colours[known] != colour)
-			known++;
-		if (known < count)
-			continue;
-		if (count == TEXT_COLOURS_MAX)
-			return false;
-		colours[count++] = colour;
+		if (i >= GRID * GRID) {
+			count += colour == ground;
+		} else if (votes == 0) {
+			ground = colour;
+			votes = 1;
+		} else {
+			votes += colour == ground ? 1 : -1;
+		}
 	}
-	return true;
+	return count * 2 > GRID * GRID;
 }
 
 /* Encoding parameters hang on size and kind: a new rectangle is a new encoder. */
