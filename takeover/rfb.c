@@ -49,7 +49,7 @@ struct rfb_encoder {
 	int lossless;
 };
 
-static void library_log(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void library_log(const char *format, ...)
 {
 	va_list args;
 	if (!log_is_enabled(LOG_LEVEL_DEBUG))
