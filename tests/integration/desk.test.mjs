@@ -67,6 +67,8 @@ boxTest('clipboard: what a program copied survives the program', async (box) => 
   await waitFor('the copy', async () => (await daemon.request('GET', '/v1/clipboard')).body.toString() === text);
   // It was asked by us just now, and by the keeper as soon as it had copied.
   await waitFor('the keeper to have asked', () => /request number [3-9]/.test(owner.log()));
+  // Answered after the keeper, so the keeper has its answer too.
+  assert.equal((await daemon.request('GET', '/v1/clipboard')).body.toString(), text);
   await owner.stop('SIGKILL');
   await waitFor('the clipboard to be ours', async () => (await xclip(box, server.env, 'clipboard', 'UTF8_STRING'))?.toString() === text);
   assert.equal((await daemon.request('GET', '/v1/clipboard')).body.toString(), text);

@@ -100,6 +100,8 @@ boxTest('clipboard: only what the owner offers is asked for, and a picture outli
   assert.deepEqual([text.status, text.json().error], [404, 'not_found']);
   // xclip counts what it hands out: once to us, once to the keeper.
   await waitFor('the keeper to have asked', () => /request number [3-9]/.test(owner.log()));
+  // Answered after the keeper, so the keeper has its answer too.
+  assert((await daemon.request('GET', '/v1/clipboard?type=image/png')).body.equals(png));
   await owner.stop('SIGKILL');
   await waitFor('the picture to be ours', async () => (await daemon.request('GET', '/v1/clipboard?type=image/png')).body.equals(png));
 });
