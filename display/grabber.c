@@ -26,6 +26,8 @@
 #define STRIP_ROWS 128
 /* A grab that fails because the screen was resized meanwhile is tried again this often. */
 #define RESIZE_TRIES 5
+/* Reads further apart than this are single pictures, not a stream. */
+#define COLD_US 50000
 
 struct grabber {
 	struct xconn *conn;
@@ -43,6 +45,7 @@ struct grabber {
 	struct frame *frame;
 	uint64_t serial;
 	int64_t seen_wall_us;
+	int64_t last_read_us;      /* monotonic */
 	struct activity *activity;
 };
 
@@ -192,14 +195,31 @@ struct activity *grabber_activity(struct grabber *grabber)
 	return grabber->activity;
 }
 
+static void whole_screen(struct grabber *grabber, pixman_region32_t *region)
+{
+	pixman_region32_union_rect(
+		region, region, 0, 0, (unsigned)grabber->width, (unsigned)grabber->height);
+}
+
 /* Takes the damage so far out of the server, so that anything drawn after this is told anew. */
 static void fetch_damage(struct grabber *grabber, pixman_region32_t *out)
 {
 	Display *dpy = grabber->conn->dpy;
 	grabber->is_dirty = false;
 	if (grabber->damage == None) {
-		pixman_region32_union_rect(out, out, 0, 0, (unsigned)grabber->width,
-			(unsigned)grabber->height);
+		whole_screen(grabber, out);
+		return;
+	}
+	/*
+	 * After a pause the answer would cost more than it saves: a round trip between sleeping processes
+	 * takes longer than comparing the whole screen (about 0.1 ms).
+	 */
+	int64_t now_us = clock_monotonic_us();
+	bool is_cold = now_us - grabber->last_read_us > COLD_US;
+	grabber->last_read_us = now_us;
+	if (is_cold) {
+		XDamageSubtract(dpy, grabber->damage, None, None);
+		whole_screen(grabber, out);
 		return;
 	}
 	XDamageSubtract(dpy, grabber->damage, None, grabber->region);
@@ -247,7 +267,8 @@ static bool read_screen(struct grabber *grabber, struct frame *frame)
 	} else {
 		is_read = read_strips(grabber, dst, frame->stride);
 	}
-	return xconn_untrap(conn) == 0 && is_read;
+	/* Each read above waits for its own reply. */
+	return xconn_untrap_replied(conn) == 0 && is_read;
 }
 
 static void restart_without_shm(struct grabber *grabber)
@@ -289,12 +310,6 @@ static void take_frame(struct grabber *grabber, struct frame *frame, pixman_regi
 	activity_note(grabber->activity, &frame->damage, frame->serial, frame->taken_us);
 	grabber->frame = frame;
 	frame_unref(old);
-}
-
-static void whole_screen(struct grabber *grabber, pixman_region32_t *region)
-{
-	pixman_region32_union_rect(
-		region, region, 0, 0, (unsigned)grabber->width, (unsigned)grabber->height);
 }
 
 int grabber_update(struct grabber *grabber)
