@@ -316,6 +316,7 @@ TARGETS = {
     "xterm": Xterm,
     "gtk": lambda display: Toolkit(display, "gtk", "gtk_target.py"),
     "gtk-entry": lambda display: Toolkit(display, "gtk-entry", "gtk_target.py"),
+    "gtk4": lambda display: Toolkit(display, "gtk4", "gtk4_target.py"),
     "qt": lambda display: Toolkit(display, "qt", "qt_target.py"),
     "chromium": chromium,
     "firefox": firefox,
