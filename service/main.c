@@ -340,7 +340,7 @@ static void limit_heap(void)
 {
 	mallopt(M_ARENA_MAX, 2);
 	mallopt(M_MMAP_THRESHOLD, 1 << 20);
-	mallopt(M_TRIM_THRESHOLD, 4 << 20);
+	mallopt(M_TRIM_THRESHOLD, 1 << 20);
 }
 
 int main(int argc, char **argv)

@@ -233,7 +233,7 @@ static void run_recolour(int argc, char **argv)
 
 static void run_picture(int argc, char **argv)
 {
-	int w, h;
+	int w = 0, h = 0;
 	FILE *file = argc == 1 ? fopen(argv[0], "rb") : NULL;
 	if (file == NULL || fscanf(file, "P6 %5d %5d 255", &w, &h) != 2 || fgetc(file) == EOF)
 		fail("picture FILE, a P6 PPM");
