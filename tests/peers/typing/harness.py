@@ -114,7 +114,7 @@ class Typer:
     """tests/helper/typer, one command at a time."""
 
     def __init__(self, display, binary, quiet_ms=300):
-        self.child = display.spawn([binary, str(quiet_ms)], stdin=subprocess.PIPE,
+        self.child = display.spawn([os.path.abspath(binary), str(quiet_ms)], stdin=subprocess.PIPE,
                                    stdout=subprocess.PIPE, bufsize=0)
         self.rest = b""
         assert self.line() == "ready"
