@@ -19,6 +19,7 @@
 #include "base/http_server.h"
 #include "base/loop.h"
 #include "display/display_probe.h"
+#include "display/privacy.h"
 #include "display/screen.h"
 #include "display/xserver.h"
 #include "service/downloads.h"
@@ -46,6 +47,7 @@ struct daemon {
 	struct http_listener *control, *pages;
 	struct xserver *xserver;
 	struct rfb_listener *rfb;
+	struct privacy privacy;
 	struct loop_signal *signals[3];
 	int lock_fd;          /* on the state folder */
 	char *public_url;
@@ -284,6 +286,8 @@ static bool daemon_start(struct daemon *daemon)
 		daemon->signals[i] = loop_signal_create(daemon->loop, signums[i], on_signal, daemon);
 	service->options = &daemon->options;
 	service->loop = daemon->loop;
+	privacy_init(&daemon->privacy);
+	service->privacy = &daemon->privacy;
 	service->started_us = clock_monotonic_us();
 	service->socket_path = daemon->options.socket_path;
 	if (RAND_bytes((unsigned char *)&service->boot_id, sizeof(service->boot_id)) != 1)

@@ -15,6 +15,7 @@ struct loop;
 struct metrics;
 struct options;
 struct page_server;
+struct privacy;
 struct screen;
 struct shot_cache;
 struct viewers;
@@ -30,6 +31,7 @@ struct service {
 	struct viewers *viewers;
 	struct links *links;
 	struct page_server *page_server;
+	struct privacy *privacy;     /* never NULL */
 	const char *socket_path;
 	const char *public_url;      /* without a trailing slash */
 	const char *xserver_fault;   /* why there is no X server and will be none; NULL */
