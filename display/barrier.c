@@ -5,6 +5,7 @@
 #include <X11/extensions/XRes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -15,7 +16,11 @@
 
 /* Answers take 7-45 ms in GTK, Qt and browsers; a busy one is asked by its socket meanwhile. */
 #define PING_PATIENCE_MS 250
-#define LOOKS_IN_A_ROW   4
+/* Looks at once, before the loop has its turn again; the first seldom counts. */
+#define LOOKS_AT_ONCE 10
+/* Without seeing the server sleep: in so many looks in a row, a millisecond and a round trip apart,
+   the program must sleep. */
+#define ASLEEP_LOOKS 8
 /* A program whose main thread never sleeps (a game) but keeps its queue empty for so long is done.
  */
 #define RUNNING_PATIENCE_US 2000000
@@ -24,6 +29,7 @@
 /* A millisecond each when the program is behind. */
 #define EXIT_LOOKS     200
 #define TREE_DEPTH_MAX 32
+#define SERVER_TRIES   5
 
 enum phase {
 	PHASE_IDLE,
@@ -52,7 +58,7 @@ struct barrier {
 	unsigned long ping_id;
 	Window mute_window;  /* offered the ping and did not answer in time */
 	Window aimed_window; /* whose process `look` is aimed at, None: nobody's */
-	int quiet_looks;
+	int asleep_looks;
 	int64_t running_since_us;
 };
 
@@ -97,6 +103,31 @@ static void select_root_events(struct xconn *conn)
 			conn->dpy, conn->root, attributes.your_event_mask | SubstructureNotifyMask);
 }
 
+/*
+ * The process at the other end of our socket, when it is the server: after a round trip it has been
+ * to sleep once more. (A socket that somebody else has opened for it carries that one's number.)
+ */
+static void find_server(struct barrier *barrier)
+{
+	struct ucred peer;
+	socklen_t len = sizeof(peer);
+	if (getsockopt(ConnectionNumber(barrier->conn->dpy), SOL_SOCKET, SO_PEERCRED, &peer,
+		    &len) != 0 ||
+		peer.pid <= 0)
+		return;
+	socket_look_set_server(barrier->look, peer.pid);
+	for (int i = 0; i < SERVER_TRIES; i++) {
+		unsigned long long before = socket_look_server_sleeps(barrier->look);
+		XSync(barrier->conn->dpy, False);
+		if (barrier->conn->is_broken)
+			return;
+		XSync(barrier->conn->dpy, False);
+		if (socket_look_server_sleeps(barrier->look) != before)
+			return;
+	}
+	socket_look_set_server(barrier->look, 0);
+}
+
 struct barrier *barrier_create(struct xconn *conn)
 {
 	struct barrier *barrier = xcalloc(1, sizeof(*barrier));
@@ -106,6 +137,8 @@ struct barrier *barrier_create(struct xconn *conn)
 	barrier->timer = loop_timer_create(conn->loop, on_timer, barrier);
 	barrier->look = conn->has_xres ? socket_look_create() : NULL;
 	barrier->listener = (struct xconn_listener){.on_event = on_event, .arg = barrier};
+	if (barrier->look != NULL)
+		find_server(barrier);
 	select_root_events(conn);
 	xconn_listen(conn, &barrier->listener);
 	return barrier;
@@ -266,45 +299,54 @@ static void begin_looking(struct barrier *barrier)
 		return;
 	}
 	barrier->phase = PHASE_LOOK;
-	barrier->quiet_looks = 0;
+	barrier->asleep_looks = 0;
 	barrier->running_since_us = clock_monotonic_us();
 	loop_timer_arm(barrier->timer, 0);
 }
 
 /*
- * Up to four looks at once. The round trip before each means that the server has delivered all it
- * had, the answer to a request in which the program sleeps included.
+ * The round trip has the server take all that we sent. Not that it has sent it on: it keeps back
+ * what is for a client whose own requests wait, and serves whoever asks quickly first. So both must be
+ * seen to sleep over one moment at which no queue holds anything.
  */
+static enum socket_look_result look_once(struct barrier *barrier)
+{
+	enum socket_look_result result = SOCKET_LOOK_BEHIND;
+	XSync(barrier->conn->dpy, False);
+	for (int i = 0; i < LOOKS_AT_ONCE && !barrier->conn->is_broken; i++) {
+		result = socket_look_now(barrier->look);
+		if (result == SOCKET_LOOK_IDLE || result == SOCKET_LOOK_UNKNOWN)
+			break;
+	}
+	barrier->asleep_looks = result == SOCKET_LOOK_ASLEEP ? barrier->asleep_looks + 1 : 0;
+	return result;
+}
+
+static bool has_passed(const struct barrier *barrier, enum socket_look_result result)
+{
+	return result == SOCKET_LOOK_IDLE || barrier->asleep_looks >= ASLEEP_LOOKS;
+}
+
 static void take_looks(struct barrier *barrier)
 {
 	int64_t now_us = clock_monotonic_us();
-	for (int i = 0; i < LOOKS_IN_A_ROW; i++) {
-		XSync(barrier->conn->dpy, False);
-		if (barrier->conn->is_broken)
-			return;
-		enum socket_look_result result = socket_look_now(barrier->look);
-		if (result == SOCKET_LOOK_UNKNOWN) {
-			barrier->aimed_window = None; /* it may have gone, or have new sockets */
-			wait_blindly(barrier);
-			return;
-		}
-		if (result == SOCKET_LOOK_BEHIND)
-			barrier->running_since_us = now_us;
-		if (result != SOCKET_LOOK_IDLE) {
-			barrier->quiet_looks = 0;
-			break;
-		}
-		if (++barrier->quiet_looks == LOOKS_IN_A_ROW) {
-			finish(barrier, BARRIER_PASSED);
-			return;
-		}
-	}
-	if (now_us - barrier->running_since_us > RUNNING_PATIENCE_US)
+	enum socket_look_result result = look_once(barrier);
+	if (barrier->conn->is_broken)
+		return;
+	if (result == SOCKET_LOOK_BEHIND)
+		barrier->running_since_us = now_us;
+	if (has_passed(barrier, result)) {
+		finish(barrier, BARRIER_PASSED);
+	} else if (result == SOCKET_LOOK_UNKNOWN) {
+		barrier->aimed_window = None; /* it may have gone, or have new sockets */
+		wait_blindly(barrier);
+	} else if (now_us - barrier->running_since_us > RUNNING_PATIENCE_US) {
 		finish(barrier, BARRIER_WAITED);
-	else if (now_us > barrier->limit_us)
+	} else if (now_us > barrier->limit_us) {
 		finish(barrier, BARRIER_TIMED_OUT);
-	else
+	} else {
 		loop_timer_arm(barrier->timer, 1);
+	}
 }
 
 static void on_timer(void *arg)
@@ -381,16 +423,12 @@ void barrier_wait(struct barrier *barrier)
 		XSync(barrier->conn->dpy, False);
 		return;
 	}
-	int quiet_looks = 0;
-	for (int i = 0; i < EXIT_LOOKS && quiet_looks < LOOKS_IN_A_ROW; i++) {
-		XSync(barrier->conn->dpy, False);
-		if (barrier->conn->is_broken)
+	barrier->asleep_looks = 0;
+	for (int i = 0; i < EXIT_LOOKS; i++) {
+		enum socket_look_result result = look_once(barrier);
+		if (barrier->conn->is_broken || result == SOCKET_LOOK_UNKNOWN ||
+			has_passed(barrier, result))
 			return;
-		enum socket_look_result result = socket_look_now(barrier->look);
-		if (result == SOCKET_LOOK_UNKNOWN)
-			return;
-		quiet_looks = result == SOCKET_LOOK_IDLE ? quiet_looks + 1 : 0;
-		if (result != SOCKET_LOOK_IDLE)
-			usleep(1000);
+		usleep(1000);
 	}
 }

@@ -7,7 +7,7 @@
  * How: _NET_WM_PING where the window offers it (the answer goes to the root window, where we
  * listen; it stands behind the key events in the program's queue). Else, or when no answer comes
  * (Qt offers it and was seen not to answer), the program's X socket is empty and its main thread
- * sleeps, four looks in a row with a round trip to the server before each. Else a measured wait.
+ * sleeps on, looks in a row with a round trip to the server before each. Else a measured wait.
  */
 #ifndef DISPLAY_BARRIER_H
 #define DISPLAY_BARRIER_H

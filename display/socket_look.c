@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
@@ -25,6 +26,9 @@ struct socket_look {
 	uint32_t inodes[SOCKETS_MAX];
 	int count;
 	uint32_t sequence;
+	pid_t server; /* 0: cannot be seen */
+	/* How often the main threads had gone to sleep at the last look. */
+	unsigned long long sleeps, server_sleeps;
 };
 
 struct answer {
@@ -136,6 +140,7 @@ bool socket_look_aim(struct socket_look *look, pid_t pid)
 {
 	look->pid = pid;
 	look->count = 0;
+	look->sleeps = ULLONG_MAX;
 	char path[64];
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	DIR *dir = opendir(path);
@@ -156,21 +161,49 @@ bool socket_look_aim(struct socket_look *look, pid_t pid)
 	return look->count > 0;
 }
 
-/* The letter after the command's name in parentheses, which may hold anything. */
-static char main_thread_state(pid_t pid)
+/* What /proc tells of a main thread. */
+struct thread_look {
+	char state;                /* the kernel's letter: R, S, D, T, t, Z … */
+	unsigned long long sleeps; /* how often it has gone to sleep of itself */
+};
+
+static bool look_at_thread(pid_t pid, struct thread_look *out)
 {
-	char path[64], text[512];
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)pid);
+	char path[64], text[4096];
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return '\0';
+		return false;
 	ssize_t len = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	if (len <= 0)
-		return '\0';
+		return false;
 	text[len] = '\0';
-	const char *end = strrchr(text, ')');
-	return end != NULL && end[1] == ' ' ? end[2] : '\0';
+	/* The name, which may hold anything, has its line breaks escaped there. */
+	const char *state = strstr(text, "\nState:\t");
+	const char *sleeps = strstr(text, "\nvoluntary_ctxt_switches:\t");
+	return state != NULL && sleeps != NULL && sscanf(state, " State: %c", &out->state) == 1 &&
+	       sscanf(sleeps, " voluntary_ctxt_switches: %llu", &out->sleeps) == 1;
+}
+
+void socket_look_set_server(struct socket_look *look, pid_t pid)
+{
+	look->server = pid;
+	look->server_sleeps = ULLONG_MAX;
+}
+
+unsigned long long socket_look_server_sleeps(const struct socket_look *look)
+{
+	struct thread_look server;
+	return look->server > 0 && look_at_thread(look->server, &server) ? server.sleeps : 0;
+}
+
+/* Asleep now, and not once awake since *sleeps was set; sets it anew. */
+static bool has_slept_on(const struct thread_look *thread, unsigned long long *sleeps)
+{
+	bool is_same = thread->sleeps == *sleeps;
+	*sleeps = thread->sleeps;
+	return thread->state == 'S' && is_same;
 }
 
 enum socket_look_result socket_look_now(struct socket_look *look)
@@ -185,10 +218,15 @@ enum socket_look_result socket_look_now(struct socket_look *look)
 		if (answer.unread > 0 || answer.unsent > 0)
 			return SOCKET_LOOK_BEHIND;
 	}
-	char state = main_thread_state(look->pid);
-	if (state == '\0')
+	struct thread_look program, server;
+	if (!look_at_thread(look->pid, &program))
 		return SOCKET_LOOK_UNKNOWN;
-	if (state == 'T' || state == 't')
+	if (program.state == 'T' || program.state == 't')
 		return SOCKET_LOOK_BEHIND; /* stopped: whatever comes will wait */
-	return state == 'S' ? SOCKET_LOOK_IDLE : SOCKET_LOOK_RUNNING;
+	bool has_program_slept = has_slept_on(&program, &look->sleeps);
+	bool has_server_slept = look->server > 0 && look_at_thread(look->server, &server) &&
+				has_slept_on(&server, &look->server_sleeps);
+	if (!has_program_slept)
+		return SOCKET_LOOK_RUNNING;
+	return has_server_slept ? SOCKET_LOOK_IDLE : SOCKET_LOOK_ASLEEP;
 }

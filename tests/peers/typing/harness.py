@@ -405,8 +405,12 @@ def difference(sent, got):
         return 0, ""
     first = next((i for i, (a, b) in enumerate(zip(sent, got)) if a != b),
                  min(len(sent), len(got)))
-    matcher = difflib.SequenceMatcher(None, sent, got, autojunk=False)
-    wrong = len(sent) - sum(block.size for block in matcher.get_matching_blocks()) \
-        if len(sent) <= 4000 else max(1, abs(len(sent) - len(got)))
+    if len(sent) == len(got):
+        wrong = sum(a != b for a, b in zip(sent, got))
+    elif len(sent) <= 4000:
+        matcher = difflib.SequenceMatcher(None, sent, got, autojunk=False)
+        wrong = len(sent) - sum(block.size for block in matcher.get_matching_blocks())
+    else:
+        wrong = abs(len(sent) - len(got))
     return max(1, wrong), "at %d: %s became %s (lengths %d, %d)" % (
         first, ascii(sent[first:first + 6]), ascii(got[first:first + 6]), len(sent), len(got))
