@@ -306,8 +306,8 @@ static void begin_looking(struct barrier *barrier)
 
 /*
  * The round trip has the server take all that we sent. Not that it has sent it on: it keeps back
- * what is for a client whose own requests wait, and serves whoever asks quickly first. So both must be
- * seen to sleep over one moment at which no queue holds anything.
+ * what is for a client whose own requests wait, and serves whoever asks quickly first. So both must
+ * be seen to sleep over one moment at which no queue holds anything.
  */
 static enum socket_look_result look_once(struct barrier *barrier)
 {

@@ -368,7 +368,29 @@ def corpus(name, count, seed):
     if name == "random":
         # In lines, as text is: the toolkits lay out a line anew for each of its characters.
         return "".join("\n" if i % 60 == 59 else random_character(rng) for i in range(count))
+    if name == "strings":
+        return "\n".join(random_string(rng) for _ in range(count)) + "\n"
     raise ValueError(name)
+
+
+MARKS = [0x300, 0x301, 0x303, 0x308, 0x30a, 0x323, 0x327, 0x328]
+EMOJI = ["👍🏽", "👩‍👩‍👧‍👦", "🏳️‍🌈", "🇯🇵", "👩🏾‍💻", "✈️", "❤️‍🔥", "1️⃣", "🧑‍🚀"]
+
+
+def random_string(rng):
+    """A few letters of one script, or with marks, or pictures that belong together, or anything."""
+    length = rng.randrange(1, 14)
+    kind = rng.randrange(4)
+    if kind == 0:
+        script = rng.choice(SCRIPTS[:-1])
+        start = rng.randrange(len(script))
+        return (script + script)[start:start + length].replace("\n", " ")
+    if kind == 1:
+        return "".join(rng.choice("aeiouncsyzAEOU") + chr(rng.choice(MARKS))
+                       for _ in range(length))
+    if kind == 2:
+        return "".join(rng.choice(EMOJI) for _ in range(1 + length // 5))
+    return "".join(random_character(rng) for _ in range(length))
 
 
 def ages():
