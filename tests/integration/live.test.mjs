@@ -13,21 +13,7 @@ import { startLine } from './line.mjs';
 import { ENC, LIKE_NOVNC, Rfb, TIGHT } from './rfb.mjs';
 import { getTicket, post, takeApart, WebSocketClient } from './websocket.mjs';
 import { makeLink } from './browsers.mjs';
-
-/** A screen whose native viewers may act (or, with `role`, not). */
-async function startLive(box, { role = 'control', ...options } = {}) {
-  const rfb = box.file('rfb.sock');
-  const started = await box.startScreen({ ...options, daemon: { args: ['--rfb', rfb, '--rfb-role', role] } });
-  const connect = async (encodings = TIGHT, how = {}) => {
-    const client = await (await Rfb.unix(rfb)).open(how);
-    box.onClose(() => client.destroy());
-    if (encodings) client.setEncodings(encodings);
-    return client;
-  };
-  return { ...started, rfb, connect };
-}
-
-const viewers = async (daemon) => (await daemon.json('GET', '/v1/status')).viewers;
+import { startLive, viewers } from './live.mjs';
 
 // Pictures
 
@@ -398,34 +384,6 @@ boxTest('V11: keys and buttons of a peer that vanishes are up within a second', 
   }
 });
 
-boxTest('V11 V13: a peer that is silent behind an open socket is dead after 25 s; pings come each 10', async (box) => {
-  const { daemon, env } = await startLive(box);
-  const link = await makeLink(daemon, 'control');
-  const silent = await WebSocketClient.live(link);
-  silent.answersPings = false;
-  const client = await silent.rfb().open();
-  client.answersFences = false;
-  client.key(0x61, true);
-  const start = performance.now();
-  const alive = await WebSocketClient.live(link);
-  await alive.rfb().open();
-  await waitFor('the key to be up', async () => (await heldDown(box, env)).length === 0, 30000, 500);
-  assert(performance.now() - start > 20000, 'not too soon');
-  assert(alive.pings.length >= 2, `${alive.pings.length} pings`);
-  assert(alive.pings[0] - start < 12000 && !alive.isClosed);
-  alive.destroy();
-});
-
-boxTest('handshakes that stall are dropped after 10 s, and what is no RFB at once', async (box) => {
-  const { rfb } = await startLive(box);
-  const stalled = await Rfb.unix(rfb);
-  stalled.write('RFB 003.008\n');
-  const noise = await Rfb.unix(rfb);
-  noise.write('GET / HTTP/1.1\r\n\r\n');
-  await waitFor('the noise to be dropped', () => noise.isClosed, 1000);
-  await waitFor('the stalled one to be dropped', () => stalled.isClosed, 13000, 100);
-});
-
 boxTest('V17: a viewer at 50 kB/s is heard at once, and slows nobody', async (box) => {
   const { daemon, env } = await startLive(box);
   await box.paint(env, 'pattern', 4);
@@ -491,7 +449,8 @@ for (const [name, line, fps, echoMs] of [
         };
       });
       client.tap(0x61);
-      echoes.push(await echo);
+      echoes.push(await Promise.race([echo, sleep(30000, null, { ref: false })]));
+      assert(echoes.at(-1) !== null, `no echo of key ${i + 1} within 30 s`);
       await sleep(300);
     }
     const seen = (client.h264.length - before) / ((performance.now() - start) / 1000);
@@ -530,28 +489,6 @@ boxTest('L07: viewers that come and go leave nothing behind', async (box) => {
   assert.equal(after.threads, before.threads);
   if (!isSanitized) assert(after.rssKb - before.rssKb < 5000, `resident memory grew by ${after.rssKb - before.rssKb} kB`);
 }, { timeout: 300000 });
-
-boxTest('L12: frozen for a while, the daemon comes back at once', async (box) => {
-  const { daemon, env } = await startLive(box);
-  const link = await makeLink(daemon, 'view');
-  const socket = await WebSocketClient.live(link);
-  const client = await socket.rfb().open();
-  client.setEncodings(LIKE_NOVNC);
-  client.isContinuous = true;
-  client.continuous(true);
-  await client.waitExact(daemon);
-  const pings = socket.pings.length;
-  process.kill(daemon.pid, 'SIGSTOP');
-  await box.paint(env, 'window', 10, 10, 50, 50, 'ff0000');
-  await sleep(13000);
-  process.kill(daemon.pid, 'SIGCONT');
-  const start = performance.now();
-  await daemon.json('GET', '/v1/status');
-  assert(performance.now() - start < 1000 * patience);
-  await client.waitExact(daemon);
-  assert(socket.pings.length - pings <= 2, `${socket.pings.length - pings} pings at once`);
-  client.destroy();
-});
 
 boxTest('a still screen costs nothing while it is watched', async (box) => {
   const { daemon, connect } = await startLive(box);
