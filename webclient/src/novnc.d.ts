@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 declare module '@novnc/novnc' {
-  import type { RfbChannel } from './rfb_channel';
-
   export default class RFB extends EventTarget {
-    constructor(target: HTMLElement, channel: RfbChannel, options?: { shared?: boolean });
+    static messages: { extendedClipboardRequest: (...args: unknown[]) => void };
+    constructor(target: HTMLElement, channel: object, options?: { shared?: boolean });
     viewOnly: boolean;
     scaleViewport: boolean;
     resizeSession: boolean;
-    clipViewport: boolean;
     focusOnClick: boolean;
-    showDotCursor: boolean;
     background: string;
     qualityLevel: number;
-    compressionLevel: number;
     disconnect(): void;
-    focus(): void;
-    clipboardPasteFrom(text: string): void;
   }
+}
+
+declare module '*/novnc/browser.js' {
+  export function findH264(timeoutMs: number): Promise<boolean>;
+  export function giveUpH264(): void;
+}
+
+declare module '*/novnc/h264.js' {
+  export function whenH264Fails(handler: () => void): void;
+}
+
+declare module '*/novnc/pointer_pos.js' {
+  export function whenPointerMoves(handler: (x: number, y: number) => void): void;
 }

@@ -16,39 +16,72 @@ export class RfbChannel {
   onerror: ((event: Event) => void) | null = null;
 
   onServerMessage: (message: ServerMessage) => void = () => {};
+  onAnything: () => void = () => {};
   onEnd: (code: number) => void = () => {};
 
   private readonly socket: WebSocket;
+  private hasEnded = false;
 
   constructor(url: string, ticket: string) {
     this.socket = new WebSocket(url, ['binary', `ticket.${ticket}`]);
     this.socket.binaryType = 'arraybuffer';
     this.socket.onopen = (event) => this.onopen?.(event);
     this.socket.onerror = (event) => this.onerror?.(event);
-    this.socket.onclose = (event) => {
-      this.onclose?.(event);
-      this.onEnd(event.code);
-    };
-    this.socket.onmessage = (event) => {
-      if (typeof event.data !== 'string') this.onmessage?.(event);
-      else this.onServerMessage(JSON.parse(event.data) as ServerMessage);
+    this.socket.onclose = (event) => this.end(event);
+    this.socket.onmessage = (event: MessageEvent<string | ArrayBuffer>) => {
+      if (this.hasEnded) return;
+      this.onAnything();
+      if (typeof event.data === 'string') {
+        this.onServerMessage(JSON.parse(event.data) as ServerMessage);
+      } else {
+        this.onmessage?.({ data: event.data });
+      }
     };
   }
 
-  get protocol() { return this.socket.protocol; }
+  get protocol() {
+    return this.socket.protocol;
+  }
 
-  get readyState() { return this.socket.readyState; }
+  get readyState() {
+    return this.socket.readyState;
+  }
 
-  get binaryType() { return this.socket.binaryType; }
+  get binaryType() {
+    return this.socket.binaryType;
+  }
 
   // noVNC sets it; it is an ArrayBuffer's in any case.
-  set binaryType(_type: BinaryType) {}
-
-  send(data: ArrayBufferView<ArrayBuffer>) { this.socket.send(data); }
-
-  tell(message: ServerMessage) {
-    if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
+  set binaryType(_type: BinaryType) {
+    // see above
   }
 
-  close() { this.socket.close(); }
+  get isOpen() {
+    return !this.hasEnded && this.socket.readyState === WebSocket.OPEN;
+  }
+
+  send(data: ArrayBufferView<ArrayBuffer>) {
+    if (this.isOpen) this.socket.send(data);
+  }
+
+  tell(message: ServerMessage) {
+    if (this.isOpen) this.socket.send(JSON.stringify(message));
+  }
+
+  close() {
+    this.socket.close();
+  }
+
+  /** Does not wait for the peer, which may be gone: the end is told at once. */
+  drop() {
+    this.socket.close();
+    this.end(new CloseEvent('close', { code: 1006 }));
+  }
+
+  private end(event: CloseEvent) {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.onclose?.(event);
+    this.onEnd(event.code);
+  }
 }

@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Puts the parts together: what the daemon says goes into the model, the model decides what is shown, and
+// what the person does goes to the daemon while, and only while, they have control.
+import { enter, forget, getState, NotValid, post, Refused, takeOver } from './api';
+import type { Message, ServerState } from './api';
+import { showCard } from './cards';
+import { Clipboard } from './clipboard';
+import { Compose } from './compose';
+import { askHandBack, closeDialog, confirmTake } from './dialogs';
+import { button, el, icon, translate } from './dom';
+import type { Icon } from './dom';
+import { tellHost } from './embed';
+import { Header } from './header';
+import { Keys } from './keys';
+import { KeysField } from './keys_field';
+import { KEYSYM } from './keysyms';
+import { layoutOf } from './layout';
+import { Line } from './line';
+import { endOf, INITIAL, opensAtOnce, phaseOf, showsPicture } from './model';
+import type { Model, Phase } from './model';
+import { More } from './more';
+import { Notices } from './notices';
+import { Panel } from './panel';
+import type { Picture } from './picture';
+import { PointerLayer } from './pointer';
+import { keyEvent } from './rfb_input';
+import type { RfbChannel, ServerMessage } from './rfb_channel';
+import { Sheets } from './sheets';
+import type { SheetName } from './sheets';
+import { Stage } from './stage';
+import { Steps } from './steps';
+import type { StepMessage } from './steps';
+import { Sticky } from './sticky';
+import { Texts } from './texts';
+import { keepAwake } from './wake';
+import { loadWords, say } from './words';
+import type { Word } from './words';
+
+const LEGIBLE = 0.8; // scale at which a phone's owner can read what is typed into
+const isMac = /mac|iphone|ipad/i.test(navigator.platform);
+const isTouch = () => matchMedia('(pointer: coarse)').matches;
+
+class App {
+  private readonly model: Model = { ...INITIAL };
+  private readonly line: Line;
+  private readonly stage: Stage;
+  private readonly pointer: PointerLayer;
+  private readonly keys: Keys;
+  private readonly sticky: Sticky;
+  private readonly texts: Texts;
+  private readonly compose: Compose;
+  private readonly sheets: Sheets;
+  private readonly more: More;
+  private readonly panel: Panel;
+  private readonly header: Header;
+  private readonly notices: Notices;
+  private readonly clipboard: Clipboard;
+  private readonly steps: Steps;
+  private readonly keysField = el<HTMLTextAreaElement>('keys-field');
+  private phase: Phase = 'opening';
+  private picture: Picture | null = null;
+  private lastPicture: Picture | null = null;
+  private wasConnected = false;
+  private toolKind = '';
+  private isStrip = false;
+
+  constructor() {
+    this.line = new Line({
+      onChannel: (channel) => void this.openPicture(channel),
+      onMessage: (message) => this.onMessage(message),
+      onUp: () => this.set({ line: 'up', isScreenMissing: false }),
+      onDown: () => this.loseLine('down'),
+      onSilent: () => this.loseLine('silent'),
+      onNoScreen: () => this.set({ isScreenMissing: true }),
+      onEnd: (code) => this.end(endOf(code) ?? 'invalid'),
+    });
+    this.stage = new Stage(el('stage'), el('frame'), el('pointer'), (data) => this.line.send(data));
+    this.pointer = new PointerLayer(this.stage);
+    const sendKey = (keysym: number, isDown: boolean) => {
+      if (this.isInControl) this.line.send(keyEvent(keysym, isDown));
+    };
+    this.sticky = new Sticky(sendKey);
+    this.keys = new Keys((keysym, isDown) => this.sendTyped(sendKey, keysym, isDown), isMac);
+    this.texts = new Texts((message) => this.line.tell(message));
+    this.notices = new Notices(() => this.header.restore());
+    this.clipboard = new Clipboard({
+      isLive: () => this.isInControl,
+      send: (text, withEnter, secret) => this.texts.send(text, withEnter, secret),
+      askBox: (text) => this.line.tell({ t: 'clipboard', ...(text === undefined ? {} : { text }) }),
+      tell: (word, values) => this.notices.tell(word, values),
+      askForPaste: (isCode) => this.sheets.askForPaste(isCode),
+      showText: (text) => this.sheets.showText('copy', text),
+      done: () => this.sheets.close(),
+    });
+    this.compose = new Compose({
+      send: (text, withEnter, secret) => this.texts.send(text, withEnter, secret),
+      isLive: () => this.isInControl,
+      pasteCode: () => void this.clipboard.paste(true),
+      pressEnter: () => this.sticky.tap(KEYSYM.Return),
+      tell: (word, values) => this.notices.tell(word, values),
+      onFocus: () => this.layOut(),
+    });
+    this.sheets = new Sheets({
+      stage: this.stage,
+      sticky: this.sticky,
+      isTouchpad: () => this.pointer.gestures.isTouchpad,
+      setTouchpad: (isOn) => {
+        this.pointer.gestures.isTouchpad = isOn;
+      },
+      pasteCode: () => void this.clipboard.paste(true),
+      pasteAll: () => void this.clipboard.paste(false),
+      pasted: (text, isCode) => void this.clipboard.pasteText(text, isCode),
+      copy: () => void this.clipboard.copyFromBox(),
+      more: () => this.more.items(),
+      onToggle: (name) => this.markTools(name),
+    });
+    this.more = this.makeMore();
+    this.panel = new Panel(
+      (text) => this.sendNote(text),
+      () => this.showPanel(false),
+    );
+    this.header = new Header((text) => this.notices.announce(text));
+    this.steps = new Steps(el('stage').parentElement!, () => this.picture?.canvas ?? null);
+    this.bind();
+  }
+
+  private makeMore(): More {
+    return new More(this.sheets, {
+      server: () => this.model.server,
+      canvas: () => (this.picture ?? this.lastPicture)?.canvas ?? null,
+      isPanelBeside: () => document.body.dataset.layout === 'wide',
+      openMessages: () => this.openMessages(),
+      typeDirectly: () => this.typeDirectly(),
+      allowWatchers: (allow) => this.line.tell({ t: 'watchers', allow }),
+      tell: (word) => this.notices.tell(word),
+    });
+  }
+
+  // Getting in
+
+  async start(secret: string | null): Promise<void> {
+    try {
+      this.take(await enter(secret));
+      if (opensAtOnce(this.model.server!)) this.openLive();
+      tellHost({ type: 'ready' });
+      await import('./picture'); // while the note is read
+    } catch (error) {
+      if (error instanceof NotValid) this.end('invalid');
+      else this.set({ hasFailed: true });
+    }
+  }
+
+  private openLive() {
+    this.set({ wantsLive: true, line: this.line.isUp ? 'up' : 'connecting' });
+    this.line.open();
+  }
+
+  private async takeOver(confirm: boolean) {
+    this.set({ isTaking: true });
+    try {
+      const server = await takeOver(confirm);
+      this.take(server);
+      this.set({ isTaking: false });
+      this.openLive();
+      this.focusStage();
+    } catch (error) {
+      this.set({ isTaking: false });
+      if (error instanceof NotValid) this.end('invalid');
+      else if (error instanceof Refused && error.code === 'held') await this.offerToTake();
+      else this.notices.tell('failed');
+    }
+  }
+
+  private async offerToTake() {
+    await getState().then(
+      (server) => this.take(server),
+      () => {},
+    );
+    if (await confirmTake()) await this.takeOver(true);
+  }
+
+  // What the daemon says
+
+  private take(server: Partial<ServerState>) {
+    const { messages, ...rest } = server;
+    for (const message of messages ?? []) this.panel.add(message);
+    this.set({ server: { ...this.model.server, ...rest } as ServerState });
+  }
+
+  private onMessage(message: ServerMessage) {
+    if (this.texts.handle(message)) return;
+    switch (message.t) {
+      case 'state':
+        return this.onState(message as unknown as ServerState);
+      case 'say':
+      case 'note':
+        return this.onSaid(message as unknown as Message);
+      case 'ended':
+        return this.onEnded(message);
+      case 'clipboard':
+        return this.clipboard.arrived(String(message.text ?? ''));
+      case 'step':
+        return this.steps.add(message as unknown as StepMessage);
+      case 'error':
+        return this.notices.tell('failed');
+      default:
+    }
+  }
+
+  private onState(server: ServerState) {
+    const before = this.model.server;
+    this.take(server);
+    if (this.model.server!.holder === 'you') {
+      if (before?.holder !== 'you' || this.phase !== 'control') this.texts.resend();
+      if (!this.wasConnected) tellHost({ type: 'connected' });
+      this.wasConnected = true;
+    } else if (before?.holder === 'you') {
+      this.texts.failAll();
+      if (this.model.server!.takeover && this.model.server!.holder === 'agent') {
+        this.notices.tell('back_open');
+      }
+    }
+  }
+
+  private onSaid(message: Message) {
+    if (!this.panel.add(message) || message.from !== 'agent') return;
+    this.notices.announce(`${say('from_agent')}: ${message.text}`);
+    if (!this.isPanelSeen) this.notices.quote(say('from_agent'), message.text);
+  }
+
+  private onEnded(message: ServerMessage) {
+    const heldS = typeof message.held_s === 'number' ? message.held_s : null;
+    const outcome = typeof message.outcome === 'string' ? message.outcome : null;
+    this.set({ heldS, outcome });
+    if (message.state === 'handed_back') this.end('handed_back');
+    else this.end(message.state === 'cancelled' ? 'cancelled' : 'invalid');
+  }
+
+  // The end
+
+  private end(end: NonNullable<Model['end']>) {
+    if (this.model.end) return;
+    this.releaseAll();
+    this.set({ end, line: 'none' });
+    this.line.close();
+    this.texts.failAll();
+    this.compose.clear();
+    for (const picture of [this.picture, this.lastPicture]) picture?.remove();
+    this.picture = this.lastPicture = null;
+    el('frame').replaceChildren();
+    el('pointer').replaceChildren();
+    closeDialog();
+    this.sheets.close();
+    // What was taken over can be taken back after a reload.
+    if (end !== 'taken_over') forget();
+    if (end === 'handed_back') tellHost({ type: 'handed_back', outcome: this.model.outcome });
+    if (end === 'invalid' || end === 'cancelled') tellHost({ type: 'expired' });
+  }
+
+  private async handBack() {
+    const answer = await askHandBack(this.compose.hasText || this.panel.hasText);
+    if (!answer || this.model.end) return;
+    try {
+      const reply = (await post('hand_back', answer)) as { held_s?: number };
+      this.set({ outcome: answer.outcome, heldS: reply.held_s ?? null });
+      this.end('handed_back');
+    } catch (error) {
+      if (error instanceof NotValid) this.end('invalid');
+      else this.notices.tell('failed');
+    }
+  }
+
+  // The line and the picture
+
+  private loseLine(line: 'down' | 'silent') {
+    if (this.model.end) return;
+    this.releaseAll();
+    if (line === 'down' || !this.line.isUp) this.keepLastPicture();
+    this.set({ line });
+  }
+
+  private keepLastPicture() {
+    if (!this.picture) return;
+    this.lastPicture?.remove();
+    this.lastPicture = this.picture;
+    this.picture = null;
+    this.lastPicture.freeze();
+  }
+
+  private async openPicture(channel: RfbChannel) {
+    // A socket that opens before noVNC listens would be lost to it.
+    const { Picture } = await import('./picture');
+    const picture = await Picture.open(el('frame'), channel, {
+      onShown: () => {
+        this.lastPicture?.remove();
+        this.lastPicture = null;
+      },
+      onSize: (size) => this.stage.setScreen(size),
+      onCursor: (shape) => this.stage.setCursor(shape),
+      onPointer: (x, y) => this.stage.pointerMoved(x, y),
+    });
+    this.picture = picture;
+  }
+
+  // Showing
+
+  private set(change: Partial<Model>) {
+    Object.assign(this.model, change);
+    const before = this.phase;
+    this.phase = phaseOf(this.model);
+    if (before === 'control' && this.phase !== 'control') this.releaseAll();
+    this.render(before);
+  }
+
+  private get isInControl(): boolean {
+    return this.phase === 'control' && this.line.isUp;
+  }
+
+  private render(before: Phase) {
+    const { phase, model } = this;
+    const isLive = showsPicture(phase);
+    const isHolder = isLive && model.server?.holder === 'you';
+    document.body.dataset.phase = phase;
+    this.stage.isActive = phase === 'control';
+    this.keysField.hidden = phase !== 'control';
+    el('pointer').hidden = !isLive;
+    el('stage').setAttribute('aria-label', say('stage_name'));
+    this.renderNote();
+    this.header.update(phase, model.server, isHolder);
+    showCard(phase, model, {
+      takeOver: () => void this.takeOver(false),
+      takeFromOther: () => void this.offerToTake(),
+      watch: () => this.openLive(),
+      reload: () => location.reload(),
+    });
+    this.renderTools(isLive, isHolder);
+    this.steps.show(phase === 'view' || (isLive && model.server?.role === 'view'));
+    void keepAwake(phase === 'control');
+    if (before !== phase) this.onPhase(phase);
+    this.layOut();
+  }
+
+  private onPhase(phase: Phase) {
+    if (phase !== 'control') {
+      this.compose.close();
+      this.sheets.close();
+    }
+    if (phase === 'control') this.focusStage();
+    else if (phase === 'invite' || phase === 'held') el('card-take')?.focus();
+  }
+
+  private renderNote() {
+    const takeover = this.model.server?.takeover;
+    const text = takeover ? [takeover.note, ...(takeover.instructions ?? [])].join('\n') : '';
+    const isSeen = text !== '' && this.model.end === null;
+    el('note').hidden = !isSeen;
+    if (el('note-text').textContent !== (isSeen ? text : '')) {
+      el('note-text').textContent = isSeen ? text : '';
+    }
+  }
+
+  private renderTools(isLive: boolean, isHolder: boolean) {
+    const kind = isHolder ? 'control' : isLive ? 'view' : '';
+    el('tools').hidden = kind === '';
+    this.panel.canSend = this.model.server?.role === 'control' && this.model.end === null;
+    if (kind === this.toolKind) return;
+    this.toolKind = kind;
+    const tool = (word: Word & Icon, run: () => void) =>
+      button(word, run, {
+        icon: word,
+        id: `tool-${word}`,
+        attributes: { 'aria-expanded': 'false', 'aria-controls': 'sheet' },
+      });
+    const sheet = (name: Word & Icon & SheetName) => tool(name, () => this.sheets.toggle(name));
+    const typing = button('type', () => this.toggleCompose(), {
+      icon: 'type',
+      id: 'type-button',
+      attributes: { 'aria-expanded': 'false', 'aria-controls': 'compose' },
+    });
+    const tools = {
+      control: [typing, sheet('paste'), sheet('zoom'), sheet('keys'), sheet('more')],
+      view: [sheet('zoom'), sheet('more')],
+      '': [],
+    }[kind];
+    el('tools').replaceChildren(...tools);
+  }
+
+  private markTools(open: SheetName | null) {
+    if (open) this.showPanel(false);
+    for (const each of el('tools').querySelectorAll('[id^="tool-"]')) {
+      each.setAttribute('aria-expanded', String(each.id === `tool-${open}`));
+    }
+    this.layOut();
+  }
+
+  private get isPanelSeen(): boolean {
+    return document.body.dataset.layout === 'wide' || !el('panel').hidden;
+  }
+
+  private showPanel(isSeen: boolean) {
+    document.body.classList.toggle('with-panel', isSeen);
+    this.layOut();
+    if (isSeen) this.panel.focus();
+  }
+
+  private layOut() {
+    const viewport = window.visualViewport;
+    const width = viewport && viewport.scale === 1 ? viewport.width : window.innerWidth;
+    const height = viewport && viewport.scale === 1 ? viewport.height : window.innerHeight;
+    const { body } = document;
+    // A keyboard that covers the page instead of shrinking it.
+    document.documentElement.style.setProperty('--height', `${Math.round(height)}px`);
+    if (viewport?.scale === 1) window.scrollTo(0, 0);
+    const layout = layoutOf(width, height);
+    const isTyping =
+      this.compose.isOpen && this.compose.isFocused && layout !== 'wide' && height < 500;
+    body.dataset.layout = layout;
+    body.classList.toggle('typing', isTyping);
+    const isLive = showsPicture(this.phase);
+    el('panel').hidden = !(isLive && (layout === 'wide' || body.classList.contains('with-panel')));
+    this.makeLegible(isTyping && layout === 'short');
+    el('type-button')?.setAttribute('aria-expanded', String(this.compose.isOpen));
+  }
+
+  /** Of a phone held sideways the keyboard leaves a strip: it shows the place that is typed into. */
+  private makeLegible(isStrip: boolean) {
+    if (isStrip === this.isStrip) return;
+    this.isStrip = isStrip;
+    if (!isStrip) this.stage.showFit();
+    else if (this.stage.view.scale < LEGIBLE) this.stage.zoomTo(LEGIBLE);
+  }
+
+  // Keys and pointer
+
+  private sendTyped(
+    send: (keysym: number, isDown: boolean) => void,
+    keysym: number,
+    isDown: boolean,
+  ) {
+    if (this.sticky.isActive && isDown && (keysym < 0xffe1 || keysym > 0xffee)) {
+      this.sticky.tap(keysym);
+    } else send(keysym, isDown);
+  }
+
+  private releaseAll() {
+    this.pointer.releaseAll();
+    this.keys.releaseAll();
+    this.sticky.clear();
+  }
+
+  private focusStage() {
+    if (this.phase !== 'control' || this.keysField.hidden) return;
+    // On a phone the focus must not bring its keyboard up.
+    this.keysField.inputMode = isTouch() ? 'none' : 'text';
+    if (!this.compose.isFocused) this.keysField.focus({ preventScroll: true });
+  }
+
+  private toggleCompose() {
+    this.sheets.close();
+    this.showPanel(false);
+    if (this.compose.isOpen) this.compose.close();
+    else this.compose.open();
+    this.layOut();
+  }
+
+  private typeDirectly() {
+    this.sheets.close();
+    this.compose.close();
+    this.keysField.inputMode = 'text';
+    this.keysField.blur();
+    this.keysField.focus({ preventScroll: true });
+  }
+
+  // More
+
+  private openMessages() {
+    this.sheets.close();
+    this.showPanel(true);
+  }
+
+  private async sendNote(text: string): Promise<boolean> {
+    try {
+      await post('note', { text });
+      return true;
+    } catch {
+      this.notices.tell('failed');
+      return false;
+    }
+  }
+
+  // What happens around the page
+
+  private bind() {
+    const on = (id: string, run: () => void) => el(id).addEventListener('click', run);
+    on('take', () => void this.takeOver(false));
+    on('hand-back', () => void this.handBack());
+    on('extend', () => this.line.tell({ t: 'extend' }));
+    on('note-toggle', () => this.toggleNote());
+    el('note-toggle').append(icon('chevron'));
+    el('note-toggle').setAttribute('aria-label', say('note_hide'));
+    this.pointer.onDown = () => this.focusStage();
+    this.pointer.onRightClickOffer = (at) => this.offerRightClick(at);
+    this.keys.onLeave = () => (el('tools').querySelector('button') ?? el('hand-back')).focus();
+    this.keys.onPasteChord = () => true;
+    new KeysField(this.keysField, this.keys, () => this.isInControl);
+    this.keysField.addEventListener('paste', (event) => {
+      event.preventDefault();
+      const text = event.clipboardData?.getData('text/plain') ?? '';
+      if (text !== '') void this.clipboard.pasteText(text, false);
+    });
+    addEventListener('blur', () => this.leave());
+    addEventListener('focus', () => this.keys.focus());
+    addEventListener('online', () => this.line.hurry());
+    addEventListener('pagehide', () => this.leave());
+    addEventListener('beforeunload', (event) => {
+      if (this.phase === 'control') event.preventDefault();
+    });
+    document.addEventListener('visibilitychange', () => this.onVisibility());
+    for (const each of [window, window.visualViewport]) {
+      each?.addEventListener('resize', () => this.layOut());
+    }
+    window.visualViewport?.addEventListener('scroll', () => this.layOut());
+  }
+
+  private onVisibility() {
+    if (document.hidden) {
+      this.leave();
+      this.compose.clearSecret();
+      this.texts.clearSecrets();
+      return;
+    }
+    this.line.hurry();
+    void keepAwake(this.phase === 'control');
+  }
+
+  private leave() {
+    this.pointer.releaseAll();
+    this.keys.blur();
+    // The field may still have the focus when the window comes back.
+    if (document.activeElement === this.keysField && document.hasFocus()) this.keys.focus();
+  }
+
+  private toggleNote() {
+    const isOpen = el('note').classList.toggle('closed') === false;
+    el('note-toggle').setAttribute('aria-expanded', String(isOpen));
+    el('note-text').hidden = !isOpen;
+    el('note-toggle').setAttribute('aria-label', say(isOpen ? 'note_hide' : 'note_show'));
+  }
+
+  private offerRightClick(at: { x: number; y: number }) {
+    const place = this.stage.toScreen(at);
+    const chips = el('chips');
+    const chip = button(
+      'right_click',
+      () => {
+        chips.replaceChildren();
+        this.stage.moveTo(place);
+        this.stage.click('right');
+      },
+      { class: 'chip' },
+    );
+    chips.replaceChildren(chip);
+    const { clientWidth, clientHeight } = this.stage.element;
+    chip.style.left = `${Math.min(Math.max(at.x - 60, 8), clientWidth - 140)}px`;
+    chip.style.top = `${at.y > clientHeight / 2 ? at.y - 72 : Math.min(at.y + 28, clientHeight - 52)}px`;
+    setTimeout(() => chip.remove(), 4000);
+  }
+}
+
+/** secret: the link's, or null after a reload. */
+export async function start(secret: string | null): Promise<void> {
+  await loadWords(navigator.languages);
+  translate();
+  await new App().start(secret);
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Keeps the phone's screen on while somebody works on the box's.
+
+let lock: WakeLockSentinel | null = null;
+let isWanted = false;
+
+export async function keepAwake(wanted: boolean): Promise<void> {
+  isWanted = wanted;
+  if (!wanted) {
+    const held = lock;
+    lock = null;
+    await held?.release().catch(() => {});
+  } else if (lock === null && 'wakeLock' in navigator && !document.hidden) {
+    const taken = await navigator.wakeLock.request('screen').catch(() => null);
+    if (!isWanted) await taken?.release().catch(() => {});
+    else {
+      lock = taken;
+      // The browser takes it back when the page is hidden.
+      taken?.addEventListener('release', () => {
+        if (lock === taken) lock = null;
+      });
+    }
+  }
+}
