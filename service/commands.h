@@ -29,5 +29,10 @@ COMMAND(command_clipboard_put);
 COMMAND(command_screen_put);
 COMMAND(command_link_create);
 COMMAND(command_link_delete);
+COMMAND(command_takeover_create);
+COMMAND(command_takeover_get);
+COMMAND(command_takeover_cancel);
+COMMAND(command_say);
+COMMAND(command_notes);
 
 #endif

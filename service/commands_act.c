@@ -13,6 +13,7 @@
 #include "display/screen.h"
 #include "service/call.h"
 #include "service/commands.h"
+#include "service/lock.h"
 #include "service/reply.h"
 #include "service/service.h"
 #include "service/shot_json.h"
@@ -204,7 +205,8 @@ static void answer_failed(struct act_job *job, struct http_request *request)
 				? xasprintf("actions[%zu] (%s): %s", index, job->names[index],
 					  report->message)
 				: xstrdup(report->message);
-	json_t *answer = reply_error_json(code, message);
+	json_t *answer = code == REPLY_LOCKED ? lock_error_json(job->service, message)
+					      : reply_error_json(code, message);
 	free(message);
 	json_object_set_new(answer, "done", json_integer((json_int_t)index));
 	json_object_set_new(answer, "failed", json_integer((json_int_t)index));
@@ -376,6 +378,8 @@ void command_act(struct service *service, struct http_request *request, const ch
 		job_free(job);
 	} else if (!info.is_ready) {
 		reply_no_screen(request, service->xserver_fault);
+		job_free(job);
+	} else if (lock_refuses_acting(service, request)) {
 		job_free(job);
 	} else {
 		start(job, request);

@@ -12,6 +12,7 @@
 #include "display/window_ops.h"
 #include "service/call.h"
 #include "service/commands.h"
+#include "service/lock.h"
 #include "service/reply.h"
 #include "service/service.h"
 
@@ -35,6 +36,12 @@ static struct desk_job *job_begin(struct service *service, struct http_request *
 	job->service = service;
 	job->call = call_begin(service, request, CALL_TIMEOUT_MS, NULL, NULL);
 	return job;
+}
+
+/* The same for calls that act, or look at what a person copied. */
+static struct desk_job *job_begin_acting(struct service *service, struct http_request *request)
+{
+	return lock_refuses_acting(service, request) ? NULL : job_begin(service, request);
 }
 
 /* Frees the job; returns the request to answer, or NULL when that is done or nobody is there. */
@@ -81,9 +88,11 @@ void command_windows(struct service *service, struct http_request *request, cons
 static void on_clipboard(void *arg, int error, const char *data, size_t len)
 {
 	struct desk_job *job = arg;
+	struct service *service = job->service;
 	bool is_text = job->content == CLIPBOARD_TEXT;
 	struct http_request *request = job_end(job, error);
-	if (request == NULL)
+	/* What a person copies who has taken over meanwhile is theirs. */
+	if (request == NULL || lock_refuses_looking(service, request))
 		return;
 	switch (error) {
 	case 0:
@@ -145,7 +154,8 @@ void command_clipboard_get(
 		reply_error(request, REPLY_BAD_REQUEST, "type must be text/plain or image/png");
 		return;
 	}
-	struct desk_job *job = job_begin(service, request);
+	struct desk_job *job =
+		lock_refuses_looking(service, request) ? NULL : job_begin(service, request);
 	if (job == NULL)
 		return;
 	job->content = content;
@@ -193,7 +203,7 @@ void command_screen_put(struct service *service, struct http_request *request, c
 	if (!json_reader_finish(&reader))
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
 	else
-		job = job_begin(service, request);
+		job = job_begin_acting(service, request);
 	json_decref(object);
 	if (job == NULL)
 		return;
@@ -203,11 +213,11 @@ void command_screen_put(struct service *service, struct http_request *request, c
 }
 
 /* The sentence for a window call or a clipboard write that failed. */
-static void answer_change_error(struct http_request *request, int error, const char *what)
+static void answer_change_error(
+	struct service *service, struct http_request *request, int error, const char *what)
 {
 	if (error == -EACCES)
-		reply_error(request, REPLY_LOCKED,
-			"a person holds the screen; wait for the event control.unlocked");
+		lock_reply(service, request);
 	else if (error == -ENOENT)
 		reply_error(request, REPLY_NOT_FOUND,
 			"there is no such window; GET /v1/windows lists them");
@@ -217,13 +227,14 @@ static void answer_change_error(struct http_request *request, int error, const c
 
 static void on_window_changed(void *arg, int error)
 {
+	struct service *service = ((struct desk_job *)arg)->service;
 	struct http_request *request = job_end(arg, error);
 	if (request == NULL)
 		return;
 	if (error == 0)
 		reply_json(request, 200, json_pack("{s:b}", "ok", 1));
 	else
-		answer_change_error(request, error, "the window");
+		answer_change_error(service, request, error, "the window");
 }
 
 static bool parse_window(struct http_request *request, const char *text, unsigned long *out)
@@ -277,7 +288,7 @@ static void change_window(struct service *service, struct http_request *request,
 	unsigned long window;
 	if (!parse_window(request, segment, &window) || !read_change(request, &change))
 		return;
-	struct desk_job *job = job_begin(service, request);
+	struct desk_job *job = job_begin_acting(service, request);
 	if (job != NULL)
 		screen_change_window(service->screen, window, &change, on_window_changed, job);
 }
@@ -304,13 +315,14 @@ void command_window_resize(struct service *service, struct http_request *request
 
 static void on_clipboard_written(void *arg, int error)
 {
+	struct service *service = ((struct desk_job *)arg)->service;
 	struct http_request *request = job_end(arg, error);
 	if (request == NULL)
 		return;
 	if (error == 0)
 		http_reply(request, 204, NULL, NULL, 0);
 	else
-		answer_change_error(request, error, "the clipboard");
+		answer_change_error(service, request, error, "the clipboard");
 }
 
 void command_clipboard_put(struct service *service, struct http_request *request, const char *segment)
@@ -333,7 +345,7 @@ void command_clipboard_put(struct service *service, struct http_request *request
 	} else if (!is_png && !utf8_is_valid(body, len)) {
 		reply_error(request, REPLY_BAD_REQUEST, "the text is not valid UTF-8");
 	} else {
-		struct desk_job *job = job_begin(service, request);
+		struct desk_job *job = job_begin_acting(service, request);
 		if (job != NULL)
 			screen_write_clipboard(service->screen, selection,
 				is_png ? CLIPBOARD_PNG : CLIPBOARD_TEXT, body, len,

@@ -20,6 +20,7 @@
 #include "service/commands.h"
 #include "service/downloads.h"
 #include "service/events.h"
+#include "service/lock.h"
 #include "service/metrics.h"
 #include "service/reply.h"
 #include "service/service.h"
@@ -289,6 +290,11 @@ static void on_frame(void *arg, struct frame_reply *reply)
 		job_free(job);
 		return;
 	}
+	/* A person may have taken over while it was waited for. */
+	if (lock_refuses_looking(service, request)) {
+		job_free(job);
+		return;
+	}
 	job->key = shot_key(&job->options, &job->reply);
 	if (is_known_to_caller(job, request)) {
 		metrics_add(service->metrics, METRIC_SHOTS_UNCHANGED, 1);
@@ -340,6 +346,8 @@ static void start(struct service *service, struct http_request *request,
 		reply_no_screen(request, service->xserver_fault);
 		return;
 	}
+	if (lock_refuses_looking(service, request))
+		return;
 	struct shot_job *job = xcalloc(1, sizeof(*job));
 	job->service = service;
 	job->options = *options;

@@ -19,13 +19,14 @@
 #include "service/reply.h"
 #include "service/routes.h"
 #include "service/service.h"
+#include "takeover/takeovers.h"
 #include "takeover/viewers.h"
 
 #define HEALTH_TIMEOUT_MS 3000
 
 /* What an older client may look for before it uses it. */
 static const char *const features[] = {"shot", "shot.wait", "shot.etag", "shot.annotate", "shots",
-	"act", "act.settle", "xdotool", "windows", "windows.change", "clipboard", "screen.resize", "events", "events.resume", "downloads", "links", "live"};
+	"act", "act.settle", "xdotool", "windows", "windows.change", "clipboard", "screen.resize", "events", "events.resume", "downloads", "links", "live", "takeovers", "takeovers.wait", "say", "notify"};
 
 static struct screen_info read_info(const struct service *service)
 {
@@ -59,11 +60,12 @@ void command_status(struct service *service, struct http_request *request, const
 	for (size_t i = 0; i < ARRAY_LEN(features); i++)
 		json_array_append_new(feature_list, json_string(features[i]));
 	json_t *status = json_pack(
-		"{s:s, s:s, s:o, s:s, s:o, s:o, s:n, s:[], s:n, s:o, s:o, s:I, s:i}",
+		"{s:s, s:s, s:o, s:s, s:o, s:o, s:o?, s:[], s:n, s:o, s:o, s:I, s:i}",
 		"version", BOXSCREEN_VERSION, "box_id", service->options->box_id, "display",
 		info.display[0] != '\0' ? json_string(info.display) : json_null(), "url",
 		service->public_url, "screen", screen_json(service, &info), "control",
-		viewers_control_json(service->viewers), "takeover", "recording", "replay", "viewers",
+		takeovers_control_json(service->takeovers), "takeover",
+		takeovers_json(service->takeovers, NULL), "recording", "replay", "viewers",
 		viewers_json(service->viewers), "features", feature_list, "uptime_s", (json_int_t)(uptime_us / 1000000), "pid",
 		(int)getpid());
 	reply_json(request, 200, status);

@@ -1,33 +1,202 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Links to the live screen. */
+/* Takeovers, links to the live screen, messages between the agent and people. */
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/json.h"
+#include "capture/shot.h"
 #include "service/commands.h"
-#include "service/options.h"
 #include "service/reply.h"
 #include "service/service.h"
+#include "service/shot_json.h"
+#include "service/takeover_wait.h"
 #include "takeover/links.h"
+#include "takeover/messages.h"
+#include "takeover/takeovers.h"
 #include "takeover/viewers.h"
 
-#define TTL_DEFAULT_S 1800
+#define TTL_DEFAULT_S     1800
+#define TIMEOUT_DEFAULT_S 1800
+#define WAIT_MAX_S        3600
+#define INSTRUCTIONS_MAX  50
+
+/* The body as an object, or NULL when it was answered 400. */
+static json_t *read_body(struct http_request *request)
+{
+	char error[256];
+	size_t len;
+	const char *body = http_request_body(request, &len);
+	json_t *object = json_parse_body(body, len, error, sizeof(error));
+	if (object == NULL)
+		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+	return object;
+}
+
+/* Takeovers */
+
+static void read_instructions(struct json_reader *reader, json_t **out)
+{
+	const json_t *list;
+	if (!json_read_any(reader, "instructions", &list))
+		return;
+	bool is_good = json_is_array(list) && json_array_size(list) <= INSTRUCTIONS_MAX;
+	for (size_t i = 0; is_good && i < json_array_size(list); i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+		is_good = text != NULL && messages_text_is_good(text);
+	}
+	if (!is_good)
+		json_reader_fail(reader, "instructions",
+			"must be a list of up to %d texts of 1 to %d characters", INSTRUCTIONS_MAX,
+			MESSAGE_LENGTH_MAX);
+	*out = (json_t *)(uintptr_t)list;
+}
+
+/* Options of the picture that comes with the outcome; false or null: none. */
+static void read_shot(struct json_reader *reader, json_t **out)
+{
+	const json_t *value = json_object_get(reader->object, "shot"), *ignored;
+	struct shot_options options = shot_defaults;
+	struct json_reader inner;
+	json_read_any(reader, "shot", &ignored);
+	if (value == NULL)
+		*out = json_object();
+	if (value == NULL || json_is_null(value) || json_is_false(value))
+		return;
+	*out = json_is_true(value) ? json_object() : json_incref((json_t *)(uintptr_t)value);
+	json_reader_init(&inner, *out, "shot");
+	shot_options_read(&inner, &options);
+	const char *fault = shot_options_check(&options);
+	if (fault != NULL)
+		json_reader_fail(&inner, "timeout_ms", "%s", fault);
+	if (!json_reader_finish(&inner))
+		json_reader_fail(reader, "shot", "%s", inner.error);
+}
+
+void command_takeover_create(
+	struct service *service, struct http_request *request, const char *segment)
+{
+	struct takeover_request wanted = {.note = "", .timeout_s = TIMEOUT_DEFAULT_S};
+	struct json_reader reader;
+	bool is_new;
+	json_t *body = read_body(request);
+	if (body == NULL)
+		return;
+	json_reader_init(&reader, body, "");
+	if (!json_read_string(&reader, "note", &wanted.note) || !messages_text_is_good(wanted.note))
+		json_reader_fail(&reader, "note",
+			"must say in 1 to %d characters what the person is to do, and why",
+			MESSAGE_LENGTH_MAX);
+	json_read_int(&reader, "timeout_s", 1, TAKEOVER_TIMEOUT_MAX_S, &wanted.timeout_s);
+	read_instructions(&reader, &wanted.instructions);
+	read_shot(&reader, &wanted.shot);
+	if (!json_reader_finish(&reader)) {
+		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	} else {
+		json_t *answer = takeovers_open(service->takeovers, &wanted, &is_new);
+		if (answer != NULL)
+			reply_json(request, is_new ? 201 : 200, answer);
+		else
+			reply_error(request, REPLY_TOO_MANY,
+				"there are too many links; revoke some with DELETE /v1/links/{id}");
+	}
+	json_decref(wanted.shot);
+	json_decref(body);
+}
+
+static bool has_takeover(struct service *service, const char *id)
+{
+	json_t *json = takeovers_json(service->takeovers, id);
+	json_decref(json);
+	return json != NULL;
+}
+
+static void reply_no_takeover(struct http_request *request, const char *id)
+{
+	reply_error(request, REPLY_NOT_FOUND,
+		"there is no takeover %.40s; GET /v1/status shows the one that is open", id);
+}
+
+/* A number of the query: `missing` without it, -2 when it is none (answered). */
+static int64_t read_number(
+	struct http_request *request, const char *name, int64_t max, int64_t missing)
+{
+	const char *text = http_request_query(request, name);
+	if (text == NULL)
+		return missing;
+	char *end;
+	errno = 0;
+	long long value = strtoll(text, &end, 10);
+	if (end != text && *end == '\0' && errno == 0 && value >= 0 && value <= max)
+		return value;
+	reply_error(request, REPLY_BAD_REQUEST, "%s must be a whole number from 0 to %lld", name,
+		(long long)max);
+	return -2;
+}
+
+void command_takeover_get(struct service *service, struct http_request *request, const char *segment)
+{
+	struct takeover_wait_options options = {.id = segment};
+	int64_t wait_s = read_number(request, "wait_s", WAIT_MAX_S, 0);
+	if (wait_s == -2)
+		return;
+	options.since = read_number(request, "since", INT64_MAX, -1);
+	if (options.since == -2)
+		return;
+	int64_t shot = read_number(request, "shot", 1, wait_s > 0);
+	if (shot == -2)
+		return;
+	options.wait_s = (int)wait_s;
+	options.wants_shot = shot == 1;
+	if (has_takeover(service, segment))
+		takeover_waits_add(service->takeover_waits, request, &options);
+	else
+		reply_no_takeover(request, segment);
+}
+
+void command_takeover_cancel(
+	struct service *service, struct http_request *request, const char *segment)
+{
+	struct json_reader reader;
+	json_t *body = read_body(request);
+	if (body == NULL)
+		return;
+	json_reader_init(&reader, body, "");
+	if (!json_reader_finish(&reader)) {
+		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+		json_decref(body);
+		return;
+	}
+	json_decref(body);
+	switch (takeovers_cancel(service->takeovers, segment)) {
+	case 0:
+		reply_json(request, 200, takeovers_json(service->takeovers, segment));
+		break;
+	case -ENOENT:
+		reply_no_takeover(request, segment);
+		break;
+	default:
+		reply_error(request, REPLY_CONFLICT, "that takeover has ended already");
+	}
+}
+
+/* Links */
 
 static void answer_link(struct service *service, struct http_request *request,
 	enum viewer_role role, int ttl_s)
 {
 	char secret[LINK_SECRET_SIZE], expires[CLOCK_RFC3339_SIZE];
 	struct link_info info;
-	if (!links_mint(service->links, role, ttl_s, secret, &info)) {
+	if (!takeovers_mint(service->takeovers, role, ttl_s, secret, &info)) {
 		reply_error(request, REPLY_TOO_MANY,
 			"there are too many links; revoke some with DELETE /v1/links/{id}");
 		return;
 	}
-	char *url = xasprintf(
-		"%s/box/%s?t=%s", service->public_url, service->options->box_id, secret);
-	clock_format_rfc3339(info.expires_wall_us, expires);
+	char *url = takeovers_url(service->takeovers, secret);
+	clock_format_rfc3339(takeovers_wall_us(service->takeovers, info.ends_us), expires);
 	reply_json(request, 201,
 		json_pack("{s:s, s:s, s:s, s:s}", "id", info.id, "role", viewer_role_name(role), "url",
 			url, "expires_at", expires));
@@ -36,17 +205,13 @@ static void answer_link(struct service *service, struct http_request *request,
 
 void command_link_create(struct service *service, struct http_request *request, const char *segment)
 {
-	char error[256];
-	size_t len;
-	const char *body = http_request_body(request, &len), *role_name = "view";
+	const char *role_name = "view";
 	int ttl_s = TTL_DEFAULT_S;
 	enum viewer_role role = VIEWER_VIEW;
 	struct json_reader reader;
-	json_t *object = json_parse_body(body, len, error, sizeof(error));
-	if (object == NULL) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+	json_t *object = read_body(request);
+	if (object == NULL)
 		return;
-	}
 	json_reader_init(&reader, object, "");
 	if (json_read_string(&reader, "role", &role_name) && !viewer_role_parse(role_name, &role))
 		json_reader_fail(&reader, "role", "must be \"view\" or \"control\"");
@@ -60,8 +225,35 @@ void command_link_create(struct service *service, struct http_request *request, 
 
 void command_link_delete(struct service *service, struct http_request *request, const char *segment)
 {
-	if (links_revoke(service->links, segment))
+	if (takeovers_revoke(service->takeovers, segment))
 		http_reply(request, 204, NULL, NULL, 0);
 	else
 		reply_error(request, REPLY_NOT_FOUND, "there is no link %.40s", segment);
+}
+
+/* Messages */
+
+void command_say(struct service *service, struct http_request *request, const char *segment)
+{
+	const char *text = "";
+	struct json_reader reader;
+	json_t *object = read_body(request);
+	if (object == NULL)
+		return;
+	json_reader_init(&reader, object, "");
+	if (!json_read_string(&reader, "text", &text) || !messages_text_is_good(text))
+		json_reader_fail(&reader, "text", "must have 1 to %d characters", MESSAGE_LENGTH_MAX);
+	if (json_reader_finish(&reader))
+		reply_json(request, 201, takeovers_say(service->takeovers, text));
+	else
+		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	json_decref(object);
+}
+
+void command_notes(struct service *service, struct http_request *request, const char *segment)
+{
+	int64_t since = read_number(request, "since", INT64_MAX, 0);
+	if (since != -2)
+		reply_json(request, 200,
+			json_pack("{s:o}", "notes", takeovers_notes_json(service->takeovers, since)));
 }

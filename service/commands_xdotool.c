@@ -12,6 +12,7 @@
 #include "display/xdotool.h"
 #include "service/call.h"
 #include "service/commands.h"
+#include "service/lock.h"
 #include "service/reply.h"
 #include "service/service.h"
 
@@ -64,8 +65,7 @@ static void on_done(void *arg, int error, const struct xdotool_result *result)
 	else if (request != NULL && error != 0)
 		reply_error(request, REPLY_INTERNAL, "the chain was ended: %s", strerror(-error));
 	else if (request != NULL && result->is_locked)
-		reply_error(request, REPLY_LOCKED,
-			"a person holds the screen; wait for the event control.unlocked");
+		lock_reply(job->service, request);
 	else if (request != NULL)
 		reply_json(request, 200,
 			json_pack("{s:i, s:o, s:o}", "exit", result->exit_status, "stdout",
@@ -161,6 +161,10 @@ void command_xdotool(struct service *service, struct http_request *request, cons
 	}
 	if (service->screen == NULL) {
 		reply_no_screen(request, service->xserver_fault);
+		job_free(job);
+		return;
+	}
+	if (lock_refuses_acting(service, request)) {
 		job_free(job);
 		return;
 	}

@@ -30,9 +30,11 @@
 #include "service/routes.h"
 #include "service/service.h"
 #include "service/shot_cache.h"
-#include "takeover/links.h"
+#include "service/takeover_wait.h"
+#include "takeover/notify.h"
 #include "takeover/page_server.h"
 #include "takeover/rfb_listener.h"
+#include "takeover/takeovers.h"
 #include "takeover/viewers.h"
 #define LOG_MODULE "main"
 #include "base/log.h"
@@ -47,6 +49,7 @@ struct daemon {
 	struct http_listener *control, *pages;
 	struct xserver *xserver;
 	struct rfb_listener *rfb;
+	struct notify *notify;
 	struct privacy privacy;
 	struct loop_signal *signals[3];
 	int lock_fd;          /* on the state folder */
@@ -233,23 +236,61 @@ static bool listen_pages(struct daemon *daemon)
 	return true;
 }
 
-static void on_viewers_event(void *arg, const char *name, json_t *data)
+static void on_event(void *arg, const char *name, json_t *data)
 {
 	struct daemon *daemon = arg;
+	notify_send(daemon->notify, name, data);
 	events_publish(daemon->service.events, name, data);
+}
+
+static void on_takeover_change(void *arg)
+{
+	struct daemon *daemon = arg;
+	takeover_waits_look(daemon->service.takeover_waits);
+}
+
+static bool start_takeovers(struct daemon *daemon)
+{
+	struct service *service = &daemon->service;
+	const struct options *options = &daemon->options;
+	const struct notify_config notify_config = {.loop = daemon->loop,
+		.targets = (const char *const *)options->notify,
+		.secret = options->notify_secret,
+		.state_dir = options->state_dir,
+		.box_id = options->box_id};
+	const struct takeovers_config config = {.loop = daemon->loop,
+		.privacy = &daemon->privacy,
+		.state_dir = options->state_dir,
+		.public_url = daemon->public_url,
+		.box_id = options->box_id,
+		.grace_s = options->takeover_grace_s,
+		.has_privacy = options->has_privacy,
+		.has_fragment_links = options->has_fragment_links};
+	const struct takeovers_events events = {on_event, on_takeover_change, daemon};
+	daemon->notify = notify_create(&notify_config);
+	service->takeover_waits = takeover_waits_create(service);
+	service->takeovers = takeovers_create(&config, &events);
+	return daemon->notify != NULL;
 }
 
 static bool start_viewers(struct daemon *daemon)
 {
+	struct service *service = &daemon->service;
 	const struct options *options = &daemon->options;
-	const struct viewers_events events = {on_viewers_event, daemon};
+	struct viewers_events events = {.on_event = on_event, .on_event_arg = daemon};
+	takeovers_listen(service->takeovers, &events);
 	char *name = xasprintf("boxscreen %s", options->box_id);
-	daemon->service.viewers = viewers_create(daemon->loop, name, &events);
+	service->viewers = viewers_create(daemon->loop, name, &events);
 	free(name);
-	daemon->service.links = links_create();
-	daemon->service.page_server = page_server_create(daemon->loop, daemon->service.links,
-		daemon->service.viewers, options->box_id, daemon->public_url,
-		options->listen_address);
+	takeovers_attach(service->takeovers, service->viewers);
+	const struct page_server_config config = {.loop = daemon->loop,
+		.takeovers = service->takeovers,
+		.viewers = service->viewers,
+		.box_id = options->box_id,
+		.public_url = daemon->public_url,
+		.listen_address = options->listen_address,
+		.allowed_origins = (const char *const *)options->allowed_origins};
+	service->page_server = page_server_create(&config);
 	if (options->rfb == NULL)
 		return true;
 	daemon->rfb = rfb_listener_create(daemon->loop, options->rfb,
@@ -301,7 +342,7 @@ static bool daemon_start(struct daemon *daemon)
 	service->public_url = daemon->public_url;
 	service->downloads = downloads_create(
 		daemon->options.state_dir, daemon->options.box_id, daemon->public_url);
-	if (service->downloads == NULL || !start_viewers(daemon))
+	if (service->downloads == NULL || !start_takeovers(daemon) || !start_viewers(daemon))
 		return false;
 	log_info("boxscreend %s: control socket %s, pages at %s", BOXSCREEN_VERSION,
 		daemon->options.socket_path, daemon->public_url);
@@ -315,13 +356,15 @@ static void daemon_finish(struct daemon *daemon)
 	rfb_listener_destroy(daemon->rfb);
 	if (service->viewers != NULL)
 		viewers_close_all(service->viewers);
-	events_destroy(service->events);
+	page_server_destroy(service->page_server);
 	http_server_destroy(daemon->http);
 	screen_destroy(service->screen);
 	viewers_destroy(service->viewers);
-	page_server_destroy(service->page_server);
-	links_destroy(service->links);
 	loop_finish_work(daemon->loop); /* pictures still being encoded */
+	takeovers_destroy(service->takeovers);
+	takeover_waits_destroy(service->takeover_waits);
+	notify_destroy(daemon->notify);
+	events_destroy(service->events);
 	xserver_destroy(daemon->xserver);
 	downloads_destroy(service->downloads);
 	shot_cache_destroy(service->shot_cache);

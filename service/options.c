@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/control_socket.h"
 #include "display/display_probe.h"
+#include "takeover/notify.h"
 #include "takeover/rfb_listener.h"
 #include "takeover/viewers.h"
 
@@ -174,17 +175,119 @@ static const char *set_rfb_role(struct options *options, const char *value)
 	return NULL;
 }
 
-static const char *set_rfb_password_file(struct options *options, const char *value)
+static bool read_line(const char *path, char line[256])
 {
-	char line[256] = "";
-	FILE *file = fopen(value, "re");
-	bool is_read = file != NULL && fgets(line, sizeof(line), file) != NULL;
+	FILE *file = fopen(path, "re");
+	line[0] = '\0';
+	bool is_read = file != NULL && fgets(line, 256, file) != NULL;
 	if (file != NULL)
 		fclose(file);
 	line[strcspn(line, "\r\n")] = '\0';
-	if (!is_read || line[0] == '\0')
+	return is_read && line[0] != '\0';
+}
+
+static const char *set_rfb_password_file(struct options *options, const char *value)
+{
+	char line[256];
+	if (!read_line(value, line))
 		return "must name a readable file whose first line is the password";
 	set_text(&options->rfb_password, line);
+	return NULL;
+}
+
+static const char *set_takeover_grace(struct options *options, const char *value)
+{
+	char *end;
+	long seconds = strtol(value, &end, 10);
+	if (end == value || *end != '\0' || seconds < 1 || seconds > 86400)
+		return "must be a number of seconds from 1 to 86400";
+	options->takeover_grace_s = (int)seconds;
+	return NULL;
+}
+
+static const char *set_takeover_privacy(struct options *options, const char *value)
+{
+	options->has_privacy = strcmp(value, "on") == 0;
+	return options->has_privacy || strcmp(value, "off") == 0 ? NULL : "must be on or off";
+}
+
+static const char *set_link_token(struct options *options, const char *value)
+{
+	options->has_fragment_links = strcmp(value, "fragment") == 0;
+	return options->has_fragment_links || strcmp(value, "query") == 0
+		       ? NULL
+		       : "must be query (?t=) or fragment (#t=)";
+}
+
+static void add_text(char ***list, const char *value)
+{
+	size_t count = 0;
+	while (*list != NULL && (*list)[count] != NULL)
+		count++;
+	*list = xrealloc(*list, (count + 2) * sizeof(**list));
+	(*list)[count] = xstrdup(value);
+	(*list)[count + 1] = NULL;
+}
+
+static void free_texts(char **list)
+{
+	for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+		free(list[i]);
+	free(list);
+}
+
+/* scheme://host[:port], nothing behind it, nothing that could end a header or a policy. */
+static bool is_origin(const char *value)
+{
+	const char *host = strncmp(value, "https://", 8) == 0  ? value + 8
+			   : strncmp(value, "http://", 7) == 0 ? value + 7
+							       : NULL;
+	return host != NULL && host[0] != '\0' && strpbrk(host, "/?#;, \t\r\n'\"*\\@") == NULL;
+}
+
+static const char *set_allow_origin(struct options *options, const char *value)
+{
+	if (!is_origin(value))
+		return "must be an origin such as https://app.example.org, without a path";
+	add_text(&options->allowed_origins, value);
+	return NULL;
+}
+
+static const char *set_frame_ancestors(struct options *options, const char *value)
+{
+	if (!is_origin(value))
+		return "must be an origin such as https://app.example.org, without a path";
+	add_text(&options->frame_ancestors, value);
+	return NULL;
+}
+
+static const char *set_notify(struct options *options, const char *value)
+{
+	if (!notify_target_check(value))
+		return "must be https://… or unix:/path.sock:/route: what is posted holds links, so "
+		       "it does not go over an open line";
+	add_text(&options->notify, value);
+	return NULL;
+}
+
+static const char *set_notify_secret_file(struct options *options, const char *value)
+{
+	char line[256];
+	if (!read_line(value, line))
+		return "must name a readable file whose first line is the secret";
+	set_text(&options->notify_secret, line);
+	return NULL;
+}
+
+static const char *set_tls_cert(struct options *options, const char *value)
+{
+	set_text(&options->tls_cert, value);
+	return NULL;
+}
+
+static const char *set_tls_key(struct options *options, const char *value)
+{
+	set_text(&options->tls_key, value);
 	return NULL;
 }
 
@@ -231,6 +334,35 @@ static const struct option table[] = {
 		"the first line of FILE is the password for --rfb 127.0.0.1:PORT; VNC uses its "
 		"first 8 characters",
 		set_rfb_password_file},
+	{"takeover-grace", "SECONDS",
+		"how long the agent stays locked out after a person's connection was lost without a "
+		"hand back (default 180)",
+		set_takeover_grace},
+	{"takeover-privacy", "on|off",
+		"while a person holds the screen nobody else sees it: shots are refused, watchers and "
+		"recordings show a card (default on)",
+		set_takeover_privacy},
+	{"link-token", "query|fragment",
+		"where links carry their token: ?t= (default) or #t=, which gateways do not log",
+		set_link_token},
+	{"allow-origin", "ORIGIN",
+		"a page of that origin may open the live screen; can be given several times",
+		set_allow_origin},
+	{"frame-ancestors", "ORIGIN",
+		"pages of that origin may show the page in a frame; can be given several times",
+		set_frame_ancestors},
+	{"notify", "URL",
+		"post every takeover event there: https://… or unix:/path.sock:/route; can be given "
+		"several times",
+		set_notify},
+	{"notify-secret-file", "FILE",
+		"the first line of FILE signs what is posted (default: a random one, kept as "
+		"notify.key in the state folder)",
+		set_notify_secret_file},
+	{"tls-cert", "FILE",
+		"serve the page by https with this certificate chain (PEM); needs --tls-key",
+		set_tls_cert},
+	{"tls-key", "FILE", "the certificate's private key (PEM)", set_tls_key},
 	{"log-level", "LEVEL", "error, warn, info (default) or debug", set_log_level},
 	{"help", NULL, "print this", NULL},
 	{"version", NULL, "print the version", NULL},
@@ -322,6 +454,9 @@ static enum options_result finish_defaults(struct options *options)
 		return wrong("--rfb %s needs --rfb-password-file: without one every user of this "
 			     "machine could look; a socket's path needs none",
 			options->rfb);
+	if ((options->tls_cert == NULL) != (options->tls_key == NULL))
+		return wrong("--tls-cert and --tls-key belong together; %s is missing",
+			options->tls_cert == NULL ? "--tls-cert" : "--tls-key");
 	if (options->display == NULL)
 		options->display = xstrdup(":99");
 	if (options->listen_address == NULL)
@@ -376,6 +511,8 @@ enum options_result options_parse(struct options *options, int argc, char *const
 		.xvfb_depth = 24,
 		.listen_port = 6080,
 		.ready_fd = -1,
+		.takeover_grace_s = 180,
+		.has_privacy = true,
 		.log_level = LOG_LEVEL_INFO,
 	};
 	for (int i = 1; i < argc; i++) {
@@ -396,4 +533,10 @@ void options_finish(struct options *options)
 	free(options->state_dir);
 	free(options->rfb);
 	free(options->rfb_password);
+	free_texts(options->allowed_origins);
+	free_texts(options->frame_ancestors);
+	free_texts(options->notify);
+	free(options->notify_secret);
+	free(options->tls_cert);
+	free(options->tls_key);
 }

@@ -23,6 +23,14 @@ struct options {
 	char *box_id;
 	char *state_dir;
 	int ready_fd;           /* -1: none */
+	int takeover_grace_s;   /* how long the lock outlives a lost connection */
+	bool has_privacy;       /* while a person holds the screen nobody else sees it */
+	bool has_fragment_links;
+	char **allowed_origins; /* ends with NULL, like the next two; NULL: none */
+	char **frame_ancestors;
+	char **notify;
+	char *notify_secret;    /* read from its file; NULL: none was named */
+	char *tls_cert, *tls_key;
 	char *rfb;              /* where native VNC viewers connect; NULL: nowhere */
 	bool has_rfb_control;   /* they may act */
 	char *rfb_password;     /* read from its file; NULL: none was named */

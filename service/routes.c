@@ -15,6 +15,8 @@
 
 static const char *const clipboard_query[] = {"selection", "type", NULL};
 static const char *const selection_query[] = {"selection", NULL};
+static const char *const wait_query[] = {"wait_s", "since", "shot", NULL};
+static const char *const since_query[] = {"since", NULL};
 
 static const struct route table[] = {
 	{"GET", "/v1/status", NULL, false, "what the daemon and its screen are doing", command_status},
@@ -36,6 +38,14 @@ static const struct route table[] = {
 	{"PUT", "/v1/screen", NULL, true, "change the screen's size", command_screen_put},
 	{"POST", "/v1/links", NULL, true, "make a link to the live screen", command_link_create},
 	{"DELETE", "/v1/links/{id}", NULL, false, "end a link", command_link_delete},
+	{"POST", "/v1/takeovers", NULL, true, "ask a person to take the screen over",
+		command_takeover_create},
+	{"GET", "/v1/takeovers/{id}", wait_query, false, "how a takeover stands; waits for its end",
+		command_takeover_get},
+	{"POST", "/v1/takeovers/{id}/cancel", NULL, true, "give a takeover up",
+		command_takeover_cancel},
+	{"POST", "/v1/say", NULL, true, "write to the people at the page", command_say},
+	{"GET", "/v1/notes", since_query, false, "what was said and noted", command_notes},
 	{"GET", "/v1/doctor", NULL, false, "checks of the display and its server", command_doctor},
 	{"GET", "/v1/routes", NULL, false, "this table", command_routes},
 	{"GET", "/healthz", NULL, false, "200 when screenshots work", command_healthz},

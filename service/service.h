@@ -10,7 +10,6 @@
 
 struct downloads;
 struct events;
-struct links;
 struct loop;
 struct metrics;
 struct options;
@@ -18,6 +17,8 @@ struct page_server;
 struct privacy;
 struct screen;
 struct shot_cache;
+struct takeover_waits;
+struct takeovers;
 struct viewers;
 
 struct service {
@@ -29,7 +30,8 @@ struct service {
 	struct downloads *downloads;
 	struct shot_cache *shot_cache;
 	struct viewers *viewers;
-	struct links *links;
+	struct takeovers *takeovers;
+	struct takeover_waits *takeover_waits;
 	struct page_server *page_server;
 	struct privacy *privacy;     /* never NULL */
 	const char *socket_path;

@@ -9,36 +9,44 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/list.h"
 
 #define SECRET_BYTES 32
 #define HASH_BYTES   32
-#define TICKET_S     30
-/* Who may mint is trusted; who may derive holds a link: this bounds what a runaway of either costs. */
-#define ENTRIES_MAX 4096
+#define TICKET_US    INT64_C(30000000)
+/* Who may mint is trusted; who may derive holds a link: these bound what a runaway of either costs. */
+#define ENTRIES_MAX         4096
+#define LINK_SESSIONS_MAX   64
+#define SESSION_TICKETS_MAX 8
+#define TAKEOVER_LINKS_MAX  8
 
 struct entry {
 	struct list link;
 	enum link_kind kind;
 	uint8_t hash[HASH_BYTES];
 	struct link_info info;
-	struct deadline deadline;
+	int64_t ends_us;
 };
 
 struct links {
+	struct lifetime *lifetime;
+	struct links_events events;
 	struct list entries; /* oldest first */
 	int count;
+	uint32_t last_session;
 };
 
-struct links *links_create(void)
+struct links *links_create(struct lifetime *lifetime, const struct links_events *events)
 {
 	struct links *links = xcalloc(1, sizeof(*links));
+	links->lifetime = lifetime;
+	links->events = *events;
 	list_init(&links->entries);
 	return links;
 }
 
-static void drop(struct links *links, struct entry *entry)
+static void forget(struct links *links, struct entry *entry)
 {
 	list_remove(&entry->link);
 	links->count--;
@@ -51,8 +59,53 @@ void links_destroy(struct links *links)
 		return;
 	struct entry *entry, *tmp;
 	list_for_each_safe(entry, tmp, &links->entries, link)
-		drop(links, entry);
+		forget(links, entry);
 	free(links);
+}
+
+/* Drops what `is_it` says. Sessions are told of once the list is whole again. */
+static bool drop_where(
+	struct links *links, bool (*is_it)(const struct entry *entry, const void *arg), const void *arg)
+{
+	struct list dead;
+	struct entry *entry, *tmp;
+	bool found = false;
+	list_init(&dead);
+	list_for_each_safe(entry, tmp, &links->entries, link) {
+		if (!is_it(entry, arg))
+			continue;
+		found = true;
+		list_remove(&entry->link);
+		links->count--;
+		list_append(&dead, &entry->link);
+	}
+	list_for_each_safe(entry, tmp, &dead, link) {
+		bool is_session = entry->kind == LINK_KIND_SESSION;
+		uint32_t session = entry->info.session;
+		list_remove(&entry->link);
+		OPENSSL_cleanse(entry->hash, sizeof(entry->hash));
+		free(entry);
+		if (is_session)
+			links->events.on_session_end(links->events.arg, session);
+	}
+	return found;
+}
+
+static bool has_ended(const struct entry *entry, const void *now_us)
+{
+	return entry->ends_us <= *(const int64_t *)now_us;
+}
+
+int64_t links_tick(struct links *links)
+{
+	int64_t now_us = lifetime_now(links->lifetime), next_us = INT64_MAX;
+	struct entry *entry;
+	drop_where(links, has_ended, &now_us);
+	list_for_each(entry, &links->entries, link) {
+		if (entry->ends_us < next_us)
+			next_us = entry->ends_us;
+	}
+	return next_us;
 }
 
 /* 32 bytes in base64url without padding. */
@@ -70,43 +123,69 @@ static void hash(const char *secret, uint8_t out[HASH_BYTES])
 	EVP_Digest(secret, strlen(secret), out, NULL, EVP_sha256(), NULL);
 }
 
-static void purge(struct links *links)
+bool links_make_id(char prefix, char out[LINK_ID_SIZE])
 {
-	struct entry *entry, *tmp;
-	list_for_each_safe(entry, tmp, &links->entries, link) {
-		if (deadline_has_passed(&entry->deadline))
-			drop(links, entry);
-	}
+	uint64_t id;
+	if (RAND_bytes((unsigned char *)&id, sizeof(id)) != 1)
+		return false;
+	snprintf(out, LINK_ID_SIZE, "%c-%016llx", prefix, (unsigned long long)id);
+	return true;
 }
 
-static struct entry *add(struct links *links, enum link_kind kind, char secret[LINK_SECRET_SIZE])
+static struct entry *add(struct links *links, enum link_kind kind, const struct link_info *info,
+	char secret[LINK_SECRET_SIZE])
 {
 	uint8_t bytes[SECRET_BYTES];
-	purge(links);
+	links_tick(links);
 	if (links->count >= ENTRIES_MAX || RAND_bytes(bytes, sizeof(bytes)) != 1)
 		return NULL;
 	encode(bytes, secret);
+	OPENSSL_cleanse(bytes, sizeof(bytes));
 	struct entry *entry = xcalloc(1, sizeof(*entry));
 	entry->kind = kind;
+	entry->info = *info;
+	entry->ends_us = info->ends_us;
 	hash(secret, entry->hash);
 	list_append(&links->entries, &entry->link);
 	links->count++;
 	return entry;
 }
 
-bool links_mint(struct links *links, enum viewer_role role, int ttl_s,
+static bool was_opened(const struct links *links, const char *id)
+{
+	const struct entry *entry;
+	list_for_each(entry, &links->entries, link) {
+		if (entry->kind == LINK_KIND_SESSION && strcmp(entry->info.id, id) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A takeover that is opened again and again keeps its first link, and the newest. */
+static void make_room_for_link(struct links *links, const char *takeover)
+{
+	struct entry *entry, *oldest = NULL;
+	int count = 0;
+	list_for_each(entry, &links->entries, link) {
+		if (entry->kind != LINK_KIND_LINK || strcmp(entry->info.takeover, takeover) != 0)
+			continue;
+		if (count++ > 0 && oldest == NULL && !was_opened(links, entry->info.id))
+			oldest = entry;
+	}
+	if (count >= TAKEOVER_LINKS_MAX && oldest != NULL)
+		forget(links, oldest);
+}
+
+bool links_mint(struct links *links, enum viewer_role role, int64_t ends_us, const char *takeover,
 	char secret[LINK_SECRET_SIZE], struct link_info *info)
 {
-	uint64_t id;
-	struct entry *entry = add(links, LINK_KIND_LINK, secret);
-	if (entry == NULL || RAND_bytes((unsigned char *)&id, sizeof(id)) != 1)
+	*info = (struct link_info){.role = role, .ends_us = ends_us};
+	if (!links_make_id('l', info->id))
 		return false;
-	snprintf(entry->info.id, sizeof(entry->info.id), "l-%016llx", (unsigned long long)id);
-	entry->info.role = role;
-	entry->deadline = deadline_after((int64_t)ttl_s * 1000000);
-	entry->info.expires_wall_us = entry->deadline.wall_us;
-	*info = entry->info;
-	return true;
+	strncpy(info->takeover, takeover, sizeof(info->takeover) - 1);
+	if (takeover[0] != '\0')
+		make_room_for_link(links, takeover);
+	return add(links, LINK_KIND_LINK, info, secret) != NULL;
 }
 
 bool links_check(
@@ -114,56 +193,202 @@ bool links_check(
 {
 	uint8_t wanted[HASH_BYTES];
 	struct entry *entry, *found = NULL;
+	int64_t now_us = lifetime_now(links->lifetime);
 	hash(secret, wanted);
 	/* All are looked at, whatever is found, so that the time tells nothing. */
 	list_for_each(entry, &links->entries, link) {
 		bool is_it = CRYPTO_memcmp(entry->hash, wanted, sizeof(wanted)) == 0;
-		if (is_it && entry->kind == kind && !deadline_has_passed(&entry->deadline))
+		if (is_it && entry->kind == kind && entry->ends_us > now_us)
 			found = entry;
 	}
 	if (found == NULL)
 		return false;
 	*info = found->info;
+	info->ends_us = found->ends_us;
 	if (kind == LINK_KIND_TICKET)
-		drop(links, found);
+		forget(links, found);
 	return true;
 }
 
-bool links_derive(struct links *links, enum link_kind kind, const struct link_info *from,
-	char secret[LINK_SECRET_SIZE])
+static bool is_session(const struct entry *entry, const void *session)
 {
-	struct entry *entry, *link = NULL;
+	return entry->kind != LINK_KIND_LINK && entry->info.session == *(const uint32_t *)session;
+}
+
+/* Whoever has the link can make sessions without end: the oldest that nobody uses goes. */
+static bool make_room_for_session(struct links *links, const char *id)
+{
+	const struct entry *entry;
+	uint32_t oldest = 0;
+	int count = 0;
 	list_for_each(entry, &links->entries, link) {
-		if (entry->kind == LINK_KIND_LINK && strcmp(entry->info.id, from->id) == 0)
-			link = entry;
+		if (entry->kind != LINK_KIND_SESSION || strcmp(entry->info.id, id) != 0)
+			continue;
+		count++;
+		if (oldest == 0 &&
+			!links->events.is_session_busy(links->events.arg, entry->info.session))
+			oldest = entry->info.session;
 	}
-	if (link == NULL)
+	if (count < LINK_SESSIONS_MAX)
+		return true;
+	return oldest != 0 && drop_where(links, is_session, &oldest);
+}
+
+uint32_t links_next_session(struct links *links)
+{
+	return ++links->last_session;
+}
+
+bool links_open_session(
+	struct links *links, struct link_info *info, char secret[LINK_SECRET_SIZE])
+{
+	if (!make_room_for_session(links, info->id))
 		return false;
-	struct deadline deadline = link->deadline;
-	struct entry *made = add(links, kind, secret);
-	if (made == NULL)
-		return false;
-	made->info = *from;
-	made->deadline = deadline;
-	if (kind == LINK_KIND_TICKET) {
-		struct deadline soon = deadline_after(TICKET_S * 1000000ll);
-		if (soon.wall_us < deadline.wall_us)
-			made->deadline.wall_us = soon.wall_us;
-		if (soon.boottime_us < deadline.boottime_us)
-			made->deadline.boottime_us = soon.boottime_us;
+	info->session = links_next_session(links);
+	return add(links, LINK_KIND_SESSION, info, secret) != NULL;
+}
+
+static void make_room_for_ticket(struct links *links, uint32_t session)
+{
+	struct entry *entry, *oldest = NULL;
+	int count = 0;
+	list_for_each(entry, &links->entries, link) {
+		if (entry->kind != LINK_KIND_TICKET || entry->info.session != session)
+			continue;
+		count++;
+		if (oldest == NULL)
+			oldest = entry;
 	}
+	if (count >= SESSION_TICKETS_MAX)
+		forget(links, oldest);
+}
+
+bool links_give_ticket(
+	struct links *links, const struct link_info *session, char secret[LINK_SECRET_SIZE])
+{
+	make_room_for_ticket(links, session->session);
+	struct entry *entry = add(links, LINK_KIND_TICKET, session, secret);
+	if (entry == NULL)
+		return false;
+	int64_t soon_us = lifetime_now(links->lifetime) + TICKET_US;
+	if (soon_us < entry->ends_us)
+		entry->ends_us = soon_us;
 	return true;
+}
+
+bool links_find_session(struct links *links, uint32_t session, struct link_info *info)
+{
+	const struct entry *entry;
+	list_for_each(entry, &links->entries, link) {
+		if (entry->kind == LINK_KIND_SESSION && entry->info.session == session) {
+			*info = entry->info;
+			info->ends_us = entry->ends_us;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_of_link(const struct entry *entry, const void *id)
+{
+	return strcmp(entry->info.id, id) == 0;
 }
 
 bool links_revoke(struct links *links, const char *id)
 {
-	bool was_there = false;
-	struct entry *entry, *tmp;
-	list_for_each_safe(entry, tmp, &links->entries, link) {
-		if (strcmp(entry->info.id, id) != 0)
-			continue;
-		was_there = true;
-		drop(links, entry);
+	return drop_where(links, is_of_link, id);
+}
+
+static bool is_of_takeover(const struct entry *entry, const void *takeover)
+{
+	return strcmp(entry->info.takeover, takeover) == 0;
+}
+
+void links_end_takeover(struct links *links, const char *takeover)
+{
+	if (takeover[0] != '\0')
+		drop_where(links, is_of_takeover, takeover);
+}
+
+void links_move_takeover(struct links *links, const char *takeover, int64_t ends_us)
+{
+	struct entry *entry;
+	list_for_each(entry, &links->entries, link) {
+		if (entry->kind != LINK_KIND_TICKET && takeover[0] != '\0' &&
+			strcmp(entry->info.takeover, takeover) == 0)
+			entry->ends_us = entry->info.ends_us = ends_us;
 	}
-	return was_there;
+}
+
+/* Over a restart */
+
+static void to_hex(const uint8_t bytes[HASH_BYTES], char out[2 * HASH_BYTES + 1])
+{
+	for (int i = 0; i < HASH_BYTES; i++)
+		snprintf(out + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static bool from_hex(const char *text, uint8_t out[HASH_BYTES])
+{
+	if (strlen(text) != 2 * HASH_BYTES)
+		return false;
+	for (int i = 0; i < HASH_BYTES; i++) {
+		unsigned value;
+		if (sscanf(text + 2 * i, "%2x", &value) != 1)
+			return false;
+		out[i] = (uint8_t)value;
+	}
+	return true;
+}
+
+json_t *links_save(const struct links *links)
+{
+	json_t *list = json_array();
+	const struct entry *entry;
+	list_for_each(entry, &links->entries, link) {
+		char hex[2 * HASH_BYTES + 1];
+		if (entry->kind == LINK_KIND_TICKET)
+			continue;
+		to_hex(entry->hash, hex);
+		json_array_append_new(list,
+			json_pack("{s:b, s:s, s:s, s:s, s:s, s:I, s:I}", "is_session",
+				entry->kind == LINK_KIND_SESSION, "hash", hex, "id", entry->info.id,
+				"takeover", entry->info.takeover, "role",
+				viewer_role_name(entry->info.role), "session",
+				(json_int_t)entry->info.session, "ends_us", (json_int_t)entry->ends_us));
+	}
+	return json_pack("{s:I, s:o}", "last_session", (json_int_t)links->last_session, "entries", list);
+}
+
+static void load_entry(struct links *links, const json_t *saved)
+{
+	const char *hex, *id, *takeover, *role;
+	json_int_t session, ends_us;
+	int is_a_session;
+	if (json_unpack((json_t *)(uintptr_t)saved, "{s:b, s:s, s:s, s:s, s:s, s:I, s:I}", "is_session",
+		    &is_a_session, "hash", &hex, "id", &id, "takeover", &takeover, "role", &role,
+		    "session", &session, "ends_us", &ends_us) != 0)
+		return;
+	struct entry *entry = xcalloc(1, sizeof(*entry));
+	if (links->count >= ENTRIES_MAX || !from_hex(hex, entry->hash) || strlen(id) >= LINK_ID_SIZE ||
+		strlen(takeover) >= LINK_ID_SIZE || !viewer_role_parse(role, &entry->info.role)) {
+		free(entry);
+		return;
+	}
+	entry->kind = is_a_session ? LINK_KIND_SESSION : LINK_KIND_LINK;
+	strcpy(entry->info.id, id);
+	strcpy(entry->info.takeover, takeover);
+	entry->info.session = (uint32_t)session;
+	entry->info.ends_us = entry->ends_us = ends_us;
+	list_append(&links->entries, &entry->link);
+	links->count++;
+}
+
+void links_load(struct links *links, const json_t *saved)
+{
+	const json_t *list = json_object_get(saved, "entries");
+	links->last_session =
+		(uint32_t)json_integer_value(json_object_get(saved, "last_session"));
+	for (size_t i = 0; i < json_array_size(list); i++)
+		load_entry(links, json_array_get(list, i));
 }

@@ -2,12 +2,13 @@
 /*
  * Secrets that let somebody see the screen: links (in an address, for people), sessions (what the page
  * exchanges a link for) and tickets (one WebSocket each, 30 s). Each is 32 random bytes in base64url;
- * only their SHA-256 is kept. Sessions and tickets end with the link that they came from. Main thread
- * only.
+ * only their SHA-256 is kept. Sessions and tickets end with the link that they came from; the links of
+ * a takeover end with it. All times are on the scale of base/lifetime.h. Main thread only.
  */
 #ifndef TAKEOVER_LINKS_H
 #define TAKEOVER_LINKS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@
 #define LINK_ID_SIZE     24
 #define LINK_TTL_MAX_S   (7 * 24 * 3600)
 
+struct lifetime;
 struct links;
 
 enum link_kind {
@@ -26,16 +28,32 @@ enum link_kind {
 };
 
 struct link_info {
-	char id[LINK_ID_SIZE]; /* of the link, also for what came from it */
+	char id[LINK_ID_SIZE];       /* of the link, also for what came from it */
+	char takeover[LINK_ID_SIZE]; /* whose link it is; "" for a plain one */
 	enum viewer_role role;
-	int64_t expires_wall_us;
+	uint32_t session;            /* of sessions and tickets: a number that is never reused */
+	int64_t ends_us;
 };
 
-struct links *links_create(void);
+struct links_events {
+	/* A session is valid no more. Not from inside a call that is about that session. */
+	void (*on_session_end)(void *arg, uint32_t session);
+	/* Whether somebody uses it at the moment: it is not dropped for a newer one then. */
+	bool (*is_session_busy)(void *arg, uint32_t session);
+	void *arg;
+};
+
+struct links *links_create(struct lifetime *lifetime, const struct links_events *events);
 void links_destroy(struct links *links); /* accepts NULL */
 
-/* A new link. False when there are too many. */
-bool links_mint(struct links *links, enum viewer_role role, int ttl_s,
+/* A fresh id such as "l-0123456789abcdef". False when there is no randomness. */
+bool links_make_id(char prefix, char out[LINK_ID_SIZE]);
+
+/*
+ * A new link until ends_us; takeover: an id or "". False when there are too many. A takeover keeps
+ * its first link and the newest few, and those that were opened.
+ */
+bool links_mint(struct links *links, enum viewer_role role, int64_t ends_us, const char *takeover,
 	char secret[LINK_SECRET_SIZE], struct link_info *info);
 
 /*
@@ -45,11 +63,30 @@ bool links_mint(struct links *links, enum viewer_role role, int ttl_s,
 bool links_check(
 	struct links *links, enum link_kind kind, const char *secret, struct link_info *info);
 
-/* A session or ticket from a link or session that was checked. False when there are too many. */
-bool links_derive(struct links *links, enum link_kind kind, const struct link_info *from,
-	char secret[LINK_SECRET_SIZE]);
+/* A new session from a checked link; *info becomes the session's. False when there are too many. */
+bool links_open_session(
+	struct links *links, struct link_info *info, char secret[LINK_SECRET_SIZE]);
+/* A ticket for a checked session. False when there are too many. */
+bool links_give_ticket(
+	struct links *links, const struct link_info *session, char secret[LINK_SECRET_SIZE]);
+
+/* A number that no session has or will have. */
+uint32_t links_next_session(struct links *links);
+/* The session of that number; false when there is none. */
+bool links_find_session(struct links *links, uint32_t session, struct link_info *info);
 
 /* The link and what came from it are valid no more. False: there is no such link. */
 bool links_revoke(struct links *links, const char *id);
+void links_end_takeover(struct links *links, const char *takeover);
+/* The takeover's links are good until then. */
+void links_move_takeover(struct links *links, const char *takeover, int64_t ends_us);
+
+/* Drops what has ended; when the next ends (INT64_MAX: none). */
+int64_t links_tick(struct links *links);
+
+/* Everything but tickets, to be kept over a restart. Loading adds to what is there; entries that make
+   no sense are left out. */
+json_t *links_save(const struct links *links);
+void links_load(struct links *links, const json_t *saved);
 
 #endif

@@ -70,6 +70,9 @@ static inline void peer_link_close(struct peer_link *link, enum peer_close code,
 	link->ops->close(link, code, reason);
 }
 
+/* Closes a link that has not been started. */
+void peer_link_refuse(struct peer_link *link, enum peer_close code, const char *reason);
+
 /*
  * How the kernel treats a peer's TCP connection: no delay, little unsent data (so that what goes out
  * next is the newest), dead peers found. Harmless on other sockets.

@@ -83,7 +83,8 @@ static void on_connection(void *arg, int events)
 			log_warn("no descriptors for one more viewer");
 		return;
 	}
-	viewers_add(listener->viewers, stream_link_create(listener->loop, fd), listener->role,
+	const struct viewer_pass pass = {.role = listener->role};
+	viewers_add(listener->viewers, stream_link_create(listener->loop, fd), &pass,
 		listener->password, listener->path != NULL ? "unix" : "tcp");
 }
 

@@ -124,7 +124,8 @@ static void on_output(void *arg, uint8_t *data, size_t len)
 static void on_thread_clipboard(void *arg, char *text, size_t len)
 {
 	struct viewer *viewer = arg;
-	if (viewer->is_ending)
+	/* What the holder copies is nobody else's. */
+	if (viewer->is_ending || viewer->host->is_covered(viewer->host->arg, viewer))
 		free(text);
 	else
 		viewer_offer_clipboard(viewer, text, len);
@@ -149,7 +150,7 @@ static void on_thread_stopped(void *arg)
 
 void viewer_maybe_gone(struct viewer *viewer)
 {
-	if (viewer->is_stopped && viewer->resizes == 0)
+	if (viewer->is_stopped && viewer->pending == 0)
 		viewer->host->on_gone(viewer->host->arg, viewer);
 }
 
@@ -164,11 +165,13 @@ static bool on_client_init(struct viewer *viewer)
 	}
 	const struct viewer_thread_config config = {.main_loop = host->loop,
 		.jpegs = host->jpegs,
+		.card = host->card,
 		.encoders = host->encoders,
 		.name = host->name,
 		.width = info.width,
 		.height = info.height,
-		.wants_clipboard = viewer->role == VIEWER_CONTROL};
+		.wants_clipboard = viewer->role == VIEWER_CONTROL,
+		.is_covered = host->is_covered(host->arg, viewer)};
 	const struct viewer_thread_events events = {
 		on_output, on_thread_clipboard, on_thread_failed, on_thread_stopped, viewer};
 	viewer->thread = viewer_thread_start(&config, &events);
@@ -261,7 +264,7 @@ static void on_handshake_timeout(void *arg)
 }
 
 struct viewer *viewer_create(const struct viewer_host *host, struct peer_link *link, unsigned id,
-	enum viewer_role role, uint8_t source, const char *password, const char *from)
+	const struct viewer_pass *pass, uint8_t source, const char *password, const char *from)
 {
 	static const char greeting[] = "RFB 003.008\n";
 	struct viewer *viewer = xcalloc(1, sizeof(*viewer));
@@ -270,7 +273,8 @@ struct viewer *viewer_create(const struct viewer_host *host, struct peer_link *l
 	viewer->host = host;
 	viewer->peer = link;
 	viewer->id = id;
-	viewer->role = role;
+	viewer->role = pass->role;
+	viewer->session = pass->session != 0 ? pass->session : VIEWER_SESSION_NATIVE | id;
 	viewer->source = source;
 	viewer->from = from;
 	viewer->since_wall_us = clock_wall_us();

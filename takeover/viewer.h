@@ -21,6 +21,7 @@ struct jpeg_share;
 struct live_encoder;
 struct loop;
 struct peer_link;
+struct privacy_card;
 struct rfb_message;
 struct screen;
 struct viewer;
@@ -32,10 +33,17 @@ struct viewer_host {
 	struct screen *screen;
 	const char *name;
 	struct jpeg_share *jpegs;
+	struct privacy_card *card;
 	struct live_encoder *const *encoders; /* NULL: no H.264 */
-	/* It wants to act: whether it may (it is the holder from here on). */
-	bool (*take_control)(void *arg, struct viewer *viewer);
-	void (*give_control_back)(void *arg, struct viewer *viewer);
+	/* It wants to act and does not hold the screen: whether it does from here on. */
+	bool (*claim)(void *arg, struct viewer *viewer);
+	/* It acts: what is due by now is done first. */
+	void (*on_input)(void *arg);
+	/* Whether it is shown a card instead of the screen, and the clipboard is not its business. */
+	bool (*is_covered)(void *arg, const struct viewer *viewer);
+	/* A JSON message that is not the viewer's own business. */
+	void (*on_message)(
+		void *arg, struct viewer *viewer, const char *kind, const json_t *message);
 	void (*on_ready)(void *arg, struct viewer *viewer);  /* the handshake is done */
 	void (*on_caps)(void *arg, struct viewer *viewer);
 	void (*on_ending)(void *arg, struct viewer *viewer); /* no input comes any more */
@@ -45,8 +53,9 @@ struct viewer_host {
 
 struct viewer {
 	struct list link;              /* the host's */
-	unsigned id;                   /* immutable, like role, from, source */
+	unsigned id;                   /* immutable, like role, session, from, source */
 	enum viewer_role role;
+	uint32_t session;
 	uint8_t source;                /* input_gate.h; INPUT_SOURCE_NONE for watchers */
 	const char *from;
 	int64_t since_wall_us;
@@ -62,7 +71,7 @@ struct viewer {
 	uint8_t challenge[16];
 	int minor;                     /* of the protocol */
 	uint64_t refused;              /* messages that its role does not allow */
-	int resizes;                   /* asked of the screen and not answered: they point here */
+	int pending;                   /* calls to the screen not answered yet: they point here */
 	bool is_stopped;               /* its thread has ended, or there was none */
 	/* the clipboard */
 	char *clip_text;               /* the box's, to be had on request */
@@ -70,7 +79,7 @@ struct viewer {
 };
 
 struct viewer *viewer_create(const struct viewer_host *host, struct peer_link *link, unsigned id,
-	enum viewer_role role, uint8_t source, const char *password, const char *from);
+	const struct viewer_pass *pass, uint8_t source, const char *password, const char *from);
 /* Begins the end: the peer is closed, what it holds is let go; on_gone comes later. */
 void viewer_end(struct viewer *viewer, int close_code, const char *reason);
 void viewer_free(struct viewer *viewer);

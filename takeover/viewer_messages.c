@@ -24,10 +24,14 @@ static bool may_act(struct viewer *viewer, bool is_claim)
 		viewer->refused++;
 		return false;
 	}
-	struct input_ticket now = input_gate_now(screen_gate(host->screen));
-	if (now.source == viewer->source)
+	/* What was sent while this machine was frozen may come from somebody whose time is over. */
+	host->on_input(host->arg);
+	if (input_gate_now(screen_gate(host->screen)).source == viewer->source)
 		return true;
-	return is_claim && host->take_control(host->arg, viewer);
+	if (is_claim && host->claim(host->arg, viewer))
+		return true;
+	viewer->refused++;
+	return false;
 }
 
 static void post_event(struct viewer *viewer, struct viewer_event *event)
@@ -193,7 +197,7 @@ static void on_resized(void *arg, int error, int max_width, int max_height)
 {
 	struct viewer *viewer = arg;
 	(void)max_width, (void)max_height;
-	viewer->resizes--;
+	viewer->pending--;
 	if (viewer->thread != NULL && !viewer->is_ending)
 		viewer_thread_answer_size(viewer->thread, error == 0 ? 0 : 3);
 	viewer_maybe_gone(viewer);
@@ -205,7 +209,7 @@ static void on_desktop_size(struct viewer *viewer, const struct rfb_message *mes
 		viewer_thread_answer_size(viewer->thread, 1);
 		return;
 	}
-	viewer->resizes++;
+	viewer->pending++;
 	screen_resize(viewer->host->screen, message->width, message->height, on_resized, viewer);
 }
 
@@ -275,12 +279,8 @@ void viewer_handle_json(struct viewer *viewer, const char *text, size_t len)
 	} else if (strcmp(kind, "ping") == 0) {
 		const json_t *id = json_object_get(message, "id");
 		viewer_tell(viewer, json_pack("{s:s, s:O?}", "t", "pong", "id", id));
-	} else if (strcmp(kind, "take") == 0 && viewer->role == VIEWER_CONTROL) {
-		host->take_control(host->arg, viewer);
-	} else if (strcmp(kind, "hand_back") == 0 && viewer->role == VIEWER_CONTROL) {
-		host->give_control_back(host->arg, viewer);
 	} else {
-		viewer->refused++; /* of a newer page, or not allowed to a watcher */
+		host->on_message(host->arg, viewer, kind, message);
 	}
 	json_decref(message);
 }

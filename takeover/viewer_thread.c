@@ -14,6 +14,7 @@
 #include "display/cursor.h"
 #include "display/frame.h"
 #include "display/live_source.h"
+#include "display/privacy_card.h"
 #include "takeover/link_rate.h"
 #include "takeover/live_encoder.h"
 #include "takeover/rfb.h"
@@ -75,6 +76,7 @@ struct viewer_thread {
 	struct rect continuous_area;
 	int answer_status;             /* to SetDesktopSize; -1: none */
 	struct buffer messages;
+	bool is_covered;               /* the viewer is shown the card */
 	bool is_output_full;           /* what was made last has not gone to the kernel */
 	struct link_rate link;
 	struct live_packet *packets[PACKETS_MAX];
@@ -292,12 +294,19 @@ static void take_view(struct viewer_thread *thread)
 	pixman_region32_clear(&view->damage);
 	frame_unref(update->frame);
 	cursor_image_unref(update->cursor);
-	update->frame = frame_ref(view->frame);
-	update->cursor = view->cursor != NULL ? cursor_image_ref(view->cursor) : NULL;
-	update->hot = view->hot;
-	update->pointer_x = view->pointer_x;
-	update->pointer_y = view->pointer_y;
-	update->lights = view->lights;
+	/* Without memory for a card nothing is shown. */
+	update->frame = thread->is_covered ? privacy_card_frame(thread->config.card,
+						     view->frame->width, view->frame->height)
+					   : frame_ref(view->frame);
+	update->cursor = view->cursor != NULL && !thread->is_covered
+				 ? cursor_image_ref(view->cursor)
+				 : NULL;
+	update->hot = thread->is_covered ? (struct rect){0} : view->hot;
+	if (!thread->is_covered) {
+		update->pointer_x = view->pointer_x;
+		update->pointer_y = view->pointer_y;
+		update->lights = view->lights;
+	}
 	int tier = link_rate_tier(&thread->link, clock_monotonic_us());
 	update->jpeg_quality = qualities[tier];
 	update->jpeg_rows = tier == 0 ? 0 : JPEG_STRIP_ROWS;
@@ -346,8 +355,9 @@ static bool find_work(struct viewer_thread *thread, struct work *work)
 	if (may_update(thread, work)) {
 		take_view(thread);
 		take_packets(thread, work);
-		work->is_update = work->packet_count > 0 ||
-				  rfb_update_has_work(&thread->update, &work->area);
+		work->is_update = thread->update.frame != NULL &&
+				  (work->packet_count > 0 ||
+					  rfb_update_has_work(&thread->update, &work->area));
 		if (work->is_update)
 			pixman_region32_clear(&thread->requested);
 		work->has_fence = thread->caps.has_fence;
@@ -543,6 +553,7 @@ struct viewer_thread *viewer_thread_start(
 	thread->subscriber = (struct live_subscriber){
 		.has_room = has_room, .on_packet = on_packet, .arg = thread};
 	thread->answer_status = -1;
+	thread->is_covered = config->is_covered;
 	thread->span.begin_us = clock_monotonic_us();
 	pthread_mutex_init(&thread->lock, NULL);
 	pthread_cond_init(&thread->wake, NULL);
@@ -618,6 +629,22 @@ void viewer_thread_set_continuous(struct viewer_thread *thread, bool is_on, cons
 		rfb_put_u8(&thread->messages, RFB_END_OF_CONTINUOUS_UPDATES);
 	thread->is_continuous = is_on;
 	thread->continuous_area = *area;
+	pthread_mutex_unlock(&thread->lock);
+}
+
+void viewer_thread_cover(struct viewer_thread *thread, bool is_covered)
+{
+	lock_and_wake(thread);
+	const struct frame *frame = thread->view.frame;
+	if (thread->is_covered != is_covered && frame != NULL) {
+		/* All of it is another picture; what was encoded of the old one is of no use. */
+		pixman_region32_union_rect(&thread->view.damage, &thread->view.damage, 0, 0,
+			(unsigned)frame->width, (unsigned)frame->height);
+		thread->view.is_new = true;
+		thread->next_sequence = 0;
+		drop_packets(thread);
+	}
+	thread->is_covered = is_covered;
 	pthread_mutex_unlock(&thread->lock);
 }
 

@@ -23,6 +23,7 @@ struct jpeg_share;
 struct live_encoder;
 struct live_watch;
 struct loop;
+struct privacy_card;
 struct rect;
 struct viewer_thread;
 
@@ -33,6 +34,8 @@ struct viewer_thread_config {
 	const char *name;                     /* of the desktop */
 	int width, height;                    /* as told in ServerInit */
 	bool wants_clipboard;
+	struct privacy_card *card;            /* borrowed */
+	bool is_covered;                      /* as viewer_thread_cover says, from the first picture on */
 };
 
 struct viewer_thread_events {
@@ -75,6 +78,8 @@ void viewer_thread_set_format(struct viewer_thread *thread, const struct rfb_pix
 void viewer_thread_request(struct viewer_thread *thread, const struct rect *area, bool is_incremental);
 /* Continuous updates of `area`, or no more. */
 void viewer_thread_set_continuous(struct viewer_thread *thread, bool is_on, const struct rect *area);
+/* Shows a card (display/privacy_card.h) instead of the screen, the pointer and the lights, or no more. */
+void viewer_thread_cover(struct viewer_thread *thread, bool is_covered);
 /* The answer to a SetDesktopSize: 0 done, 1 prohibited, 3 invalid. */
 void viewer_thread_answer_size(struct viewer_thread *thread, int status);
 /* Whole messages to go out between updates, in order. False: too many wait, the viewer does not read. */

@@ -11,6 +11,7 @@
 #include "base/loop.h"
 #include "display/input_gate.h"
 #include "display/live_source.h"
+#include "display/privacy_card.h"
 #include "display/screen.h"
 #include "takeover/jpeg_share.h"
 #include "takeover/link_rate.h"
@@ -33,8 +34,9 @@ struct viewers {
 	int count;
 	unsigned next_id;
 	bool is_source_used[INPUT_SOURCE_MAX + 1];
-	struct viewer *holder;          /* NULL: the agent */
-	int64_t held_since_wall_us;     /* the present holder */
+	uint32_t holder_session;        /* 0: the agent */
+	struct viewer *holder;          /* its socket that acts; NULL: none, or the agent */
+	bool is_covered;                /* all but the holder see a card */
 	struct live_encoder *encoders[LINK_TIERS];
 	struct live_watch encoder_watch;
 	bool is_encoder_watching;
@@ -54,7 +56,7 @@ const char *viewer_role_name(enum viewer_role role)
 
 static void publish(struct viewers *viewers, const char *name, json_t *data)
 {
-	viewers->events.on_event(viewers->events.arg, name, data);
+	viewers->events.on_event(viewers->events.on_event_arg, name, data);
 }
 
 static json_t *identity(const struct viewer *viewer)
@@ -65,48 +67,136 @@ static json_t *identity(const struct viewer *viewer)
 
 /* Who holds the screen */
 
-static void tell_state(struct viewers *viewers)
+static bool is_open(const struct viewer *viewer)
+{
+	return viewer->is_ready && !viewer->is_ending;
+}
+
+static bool is_covered(void *arg, const struct viewer *viewer)
+{
+	const struct viewers *viewers = arg;
+	return viewers->is_covered && viewer->session != viewers->holder_session;
+}
+
+static void cover_all(struct viewers *viewers)
 {
 	struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
-		if (!viewer->is_ready || viewer->is_ending)
-			continue;
-		viewer_tell(viewer,
-			json_pack("{s:s, s:s}", "t", "state", "holder",
-				viewers->holder == NULL      ? "agent"
-				: viewers->holder == viewer ? "you"
-							    : "other"));
+		if (is_open(viewer))
+			viewer_thread_cover(viewer->thread, is_covered(viewers, viewer));
 	}
 }
 
-static void set_holder(struct viewers *viewers, struct viewer *holder)
+void viewers_tell_state(struct viewers *viewers)
 {
-	bool was_person = viewers->holder != NULL;
-	if (viewers->holder == holder)
-		return;
-	viewers->holder = holder;
-	viewers->held_since_wall_us = clock_wall_us();
-	input_gate_give(screen_gate(viewers->host.screen),
-		holder != NULL ? holder->source : INPUT_SOURCE_AGENT);
-	if (holder != NULL)
-		viewer_on_control(holder);
-	if ((holder != NULL) != was_person)
-		publish(viewers, holder != NULL ? "control.locked" : "control.unlocked",
-			json_pack("{s:s}", "holder", holder != NULL ? "person" : "agent"));
-	tell_state(viewers);
+	struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		if (is_open(viewer))
+			viewer_tell(viewer, viewers->events.state_json(viewers->events.arg,
+						    viewer->session, viewer->role));
+	}
 }
 
-static bool take_control(void *arg, struct viewer *viewer)
+/* The newest socket of a session, or NULL. */
+static struct viewer *find_newest(const struct viewers *viewers, uint32_t session)
 {
-	set_holder(arg, viewer);
-	return true;
+	struct viewer *viewer, *newest = NULL;
+	list_for_each(viewer, &viewers->list, link) {
+		if (is_open(viewer) && viewer->session == session)
+			newest = viewer;
+	}
+	return newest;
 }
 
-static void give_control_back(void *arg, struct viewer *viewer)
+bool viewers_has_socket(const struct viewers *viewers, uint32_t session)
+{
+	return find_newest(viewers, session) != NULL;
+}
+
+/* Moves the gate: from here on nothing of whoever held it before gets through. */
+static void point_gate(struct viewers *viewers)
+{
+	uint8_t source = INPUT_SOURCE_AGENT;
+	viewers->holder = NULL;
+	if (viewers->holder_session != 0) {
+		viewers->holder = find_newest(viewers, viewers->holder_session);
+		source = viewers->holder != NULL ? viewers->holder->source : INPUT_SOURCE_NONE;
+	}
+	if (viewers->host.screen != NULL)
+		input_gate_give(screen_gate(viewers->host.screen), source);
+	if (viewers->holder != NULL)
+		viewer_on_control(viewers->holder);
+}
+
+void viewers_give(struct viewers *viewers, uint32_t session)
+{
+	viewers->holder_session = session;
+	/* Nobody sees a pixel of what the holder does, nor does the old one. */
+	cover_all(viewers);
+	point_gate(viewers);
+}
+
+void viewers_cover(struct viewers *viewers, bool is_on)
+{
+	viewers->is_covered = is_on;
+	cover_all(viewers);
+}
+
+void viewers_close_session(
+	struct viewers *viewers, uint32_t session, enum peer_close code, const char *reason)
+{
+	struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		if (viewer->session == session)
+			viewer_end(viewer, (int)code, reason);
+	}
+}
+
+void viewers_tell(struct viewers *viewers, uint32_t session, json_t *message)
+{
+	struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		bool is_meant = session != 0 ? viewer->session == session
+					     : viewer->role == VIEWER_CONTROL;
+		if (is_open(viewer) && is_meant)
+			viewer_tell(viewer, json_incref(message));
+	}
+	json_decref(message);
+}
+
+static bool claim(void *arg, struct viewer *viewer)
 {
 	struct viewers *viewers = arg;
-	if (viewers->holder == viewer)
-		set_holder(viewers, NULL);
+	bool is_native = (viewer->session & VIEWER_SESSION_NATIVE) != 0;
+	return is_native && viewers->events.on_claim(viewers->events.arg, viewer->session) &&
+	       viewers->holder == viewer;
+}
+
+static void on_input(void *arg)
+{
+	struct viewers *viewers = arg;
+	viewers->events.on_input(viewers->events.arg);
+}
+
+static void on_message(void *arg, struct viewer *viewer, const char *kind, const json_t *message)
+{
+	struct viewers *viewers = arg;
+	viewers->events.on_message(viewers->events.arg, viewer->session, kind, message);
+}
+
+/* The session acts through its newest socket: a phone that lost its line may not have noticed yet. */
+static void adopt(struct viewers *viewers, struct viewer *viewer)
+{
+	struct viewer *older;
+	if (viewer->session == viewers->holder_session) {
+		point_gate(viewers);
+		list_for_each(older, &viewers->list, link) {
+			if (older != viewer && is_open(older) && older->session == viewer->session)
+				viewer_end(older, PEER_CLOSE_TAKEN_OVER,
+					"a newer connection of this session goes on");
+		}
+	}
+	viewers->events.on_socket(viewers->events.arg, viewer->session, true);
 }
 
 /* The encoders look at the screen only while somebody can decode what they make */
@@ -149,7 +239,9 @@ static void on_ready(void *arg, struct viewer *viewer)
 	json_t *hello = identity(viewer);
 	json_object_set_new(hello, "t", json_string("hello"));
 	viewer_tell(viewer, hello);
-	tell_state(viewers);
+	adopt(viewers, viewer);
+	viewer_tell(viewer, viewers->events.state_json(
+				    viewers->events.arg, viewer->session, viewer->role));
 }
 
 static void on_caps(void *arg, struct viewer *viewer)
@@ -163,14 +255,17 @@ static void on_caps(void *arg, struct viewer *viewer)
 static void on_ending(void *arg, struct viewer *viewer)
 {
 	struct viewers *viewers = arg;
-	give_control_back(viewers, viewer);
 	look_at_encoders(viewers);
 	if (!viewer->is_ready)
 		return;
+	if (viewers->holder == viewer)
+		point_gate(viewers);
 	struct viewer_stats stats = {0};
 	viewer_thread_stats(viewer->thread, &stats);
 	viewers->bytes += stats.bytes;
 	log_info("viewer %u has left", viewer->id);
+	if (!viewers_has_socket(viewers, viewer->session))
+		viewers->events.on_socket(viewers->events.arg, viewer->session, false);
 	publish(viewers, "viewer.left", identity(viewer));
 }
 
@@ -191,7 +286,6 @@ struct viewers *viewers_create(
 	struct viewers *viewers = xcalloc(1, sizeof(*viewers));
 	viewers->events = *events;
 	viewers->name = xstrdup(name);
-	viewers->held_since_wall_us = clock_wall_us();
 	list_init(&viewers->list);
 	rfb_library_init();
 	bool has_h264 = live_encoder_is_possible();
@@ -201,9 +295,12 @@ struct viewers *viewers_create(
 	viewers->host = (struct viewer_host){.loop = loop,
 		.name = viewers->name,
 		.jpegs = jpeg_share_create(),
+		.card = privacy_card_create(),
 		.encoders = has_h264 ? viewers->encoders : NULL,
-		.take_control = take_control,
-		.give_control_back = give_control_back,
+		.claim = claim,
+		.on_input = on_input,
+		.is_covered = is_covered,
+		.on_message = on_message,
 		.on_ready = on_ready,
 		.on_caps = on_caps,
 		.on_ending = on_ending,
@@ -232,6 +329,7 @@ void viewers_destroy(struct viewers *viewers)
 	for (int i = 0; i < LINK_TIERS; i++)
 		live_encoder_destroy(viewers->encoders[i]);
 	jpeg_share_destroy(viewers->host.jpegs);
+	privacy_card_destroy(viewers->host.card);
 	free(viewers->name);
 	free(viewers);
 }
@@ -239,6 +337,7 @@ void viewers_destroy(struct viewers *viewers)
 void viewers_set_screen(struct viewers *viewers, struct screen *screen)
 {
 	viewers->host.screen = screen;
+	point_gate(viewers); /* a person may hold it since before the daemon was started anew */
 }
 
 /* The number of a controller in the gate and the injector; NONE when all are in use. */
@@ -253,34 +352,12 @@ static uint8_t free_source(struct viewers *viewers)
 	return INPUT_SOURCE_NONE;
 }
 
-static void on_refused_data(void *arg, const uint8_t *data, size_t len)
-{
-	(void)arg, (void)data, (void)len;
-}
-
-static void on_refused_text(void *arg, const char *text, size_t len)
-{
-	(void)arg, (void)text, (void)len;
-}
-
-static void on_refused(void *arg)
-{
-	(void)arg;
-}
-
-static void refuse(struct peer_link *link, enum peer_close code, const char *reason)
-{
-	static const struct peer_link_events nothing = {
-		on_refused_data, on_refused_text, on_refused, on_refused, NULL};
-	peer_link_start(link, &nothing);
-	peer_link_close(link, code, reason);
-}
-
-void viewers_add(struct viewers *viewers, struct peer_link *link, enum viewer_role role,
+void viewers_add(struct viewers *viewers, struct peer_link *link, const struct viewer_pass *pass,
 	const char *password, const char *from)
 {
+	enum viewer_role role = pass->role;
 	if (viewers->host.screen == NULL) {
-		refuse(link, PEER_CLOSE_NO_SCREEN, "the screen is not there yet");
+		peer_link_refuse(link, PEER_CLOSE_NO_SCREEN, "the screen is not there yet");
 		return;
 	}
 	uint8_t source = role == VIEWER_CONTROL ? free_source(viewers) : INPUT_SOURCE_NONE;
@@ -289,11 +366,11 @@ void viewers_add(struct viewers *viewers, struct peer_link *link, enum viewer_ro
 		if (source != INPUT_SOURCE_NONE)
 			viewers->is_source_used[source] = false;
 		log_warn("too many viewers: one more is refused");
-		refuse(link, PEER_CLOSE_INTERNAL, "there are too many viewers");
+		peer_link_refuse(link, PEER_CLOSE_INTERNAL, "there are too many viewers");
 		return;
 	}
 	struct viewer *viewer = viewer_create(
-		&viewers->host, link, ++viewers->next_id, role, source, password, from);
+		&viewers->host, link, ++viewers->next_id, pass, source, password, from);
 	viewers->count++;
 	list_append(&viewers->list, &viewer->link);
 }
@@ -325,18 +402,10 @@ json_t *viewers_json(const struct viewers *viewers)
 	json_t *list = json_array();
 	const struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
-		if (viewer->is_ready && !viewer->is_ending)
+		if (is_open(viewer))
 			json_array_append_new(list, viewer_json(viewer));
 	}
 	return list;
-}
-
-json_t *viewers_control_json(const struct viewers *viewers)
-{
-	char since[CLOCK_RFC3339_SIZE];
-	clock_format_rfc3339(viewers->held_since_wall_us, since);
-	return json_pack("{s:s, s:b, s:s}", "holder", viewers->holder != NULL ? "person" : "agent",
-		"locked", viewers->holder != NULL, "since", since);
 }
 
 /* One metric of all viewers, one line each. */
@@ -348,7 +417,7 @@ static void write_gauge(const struct viewers *viewers, struct buffer *out, const
 	const struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
 		struct viewer_stats stats;
-		if (!viewer->is_ready || viewer->is_ending)
+		if (!is_open(viewer))
 			continue;
 		viewer_thread_stats(viewer->thread, &stats);
 		buffer_printf(out, "boxscreen_viewer_%s{id=\"%u\",role=\"%s\",encoding=\"%s\"} %g\n",

@@ -13,7 +13,7 @@ import { WebSocketClient } from './websocket.mjs';
 boxTest('V11 V13: a peer that is silent behind an open socket is dead after 25 s; pings come each 10', async (box) => {
   const { daemon, env } = await startLive(box);
   const link = await makeLink(daemon, 'control');
-  const silent = await WebSocketClient.live(link);
+  const silent = await WebSocketClient.live(link, { takes: true });
   silent.answersPings = false;
   const client = await silent.rfb().open();
   client.answersFences = false;

@@ -6,7 +6,7 @@ import { Rfb, TIGHT } from './rfb.mjs';
 /** A screen whose native viewers may act (or, with `role`, not). */
 export async function startLive(box, { role = 'control', ...options } = {}) {
   const rfb = box.file('rfb.sock');
-  const started = await box.startScreen({ ...options, daemon: { args: ['--rfb', rfb, '--rfb-role', role] } });
+  const started = await box.startScreen({ ...options, daemon: { args: ['--rfb', rfb, '--rfb-role', role, '--takeover-privacy', 'off'] } });
   const connect = async (encodings = TIGHT, how = {}) => {
     const client = await (await Rfb.unix(rfb)).open(how);
     box.onClose(() => client.destroy());

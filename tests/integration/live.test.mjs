@@ -11,7 +11,7 @@ import { act, heldDown } from './desk.mjs';
 import { boxTest, build, followEvents, isSanitized, patience, programs, waitFor } from './harness.mjs';
 import { startLine } from './line.mjs';
 import { ENC, LIKE_NOVNC, Rfb, TIGHT } from './rfb.mjs';
-import { getTicket, post, takeApart, WebSocketClient } from './websocket.mjs';
+import { getTicket, openSession, post, takeApart, WebSocketClient } from './websocket.mjs';
 import { makeLink } from './browsers.mjs';
 import { startLive, viewers } from './live.mjs';
 
@@ -373,7 +373,7 @@ boxTest('V11: keys and buttons of a peer that vanishes are up within a second', 
   const { daemon, env } = await startLive(box);
   const link = await makeLink(daemon, 'control');
   for (const leave of ['resetAndDestroy', 'end', 'destroy']) {
-    const socket = await WebSocketClient.live(link);
+    const socket = await WebSocketClient.live(link, { takes: true, confirm: true });
     const client = await socket.rfb().open();
     client.key(0xffe1, true);
     client.key(0x61, true);
@@ -392,7 +392,7 @@ boxTest('V17: a viewer at 50 kB/s is heard at once, and slows nobody', async (bo
   fast.setEncodings(LIKE_NOVNC);
   fast.isContinuous = true;
   fast.continuous(true);
-  const slowSocket = await WebSocketClient.live(link);
+  const slowSocket = await WebSocketClient.live(link, { takes: true });
   const slow = await slowSocket.rfb().open();
   slow.setEncodings(LIKE_NOVNC);
   slow.continuous(true);
@@ -433,7 +433,7 @@ for (const [name, line, fps, echoMs] of [
     const { port, close } = await startLine(Number(new URL(base).port), line);
     box.onClose(close);
     const socket = await WebSocketClient.connect(`http://127.0.0.1:${port}${new URL(base).pathname}/live`,
-      { protocols: ['binary', `ticket.${await getTicket(link)}`] });
+      { protocols: ['binary', `ticket.${await getTicket(link, { takes: true })}`] });
     const client = await socket.rfb().open();
     box.onClose(() => client.destroy());
     client.setEncodings([...LIKE_NOVNC, ENC.h264]);
@@ -577,6 +577,14 @@ boxTest('T03 T09 V32: origins, names and secrets', async (box) => {
     const socket = await WebSocketClient.connect(`${base}/live`, { protocols: bad });
     assert.equal(await socket.closed, 4401);
   }
+  // Without an Origin only a native tool gets in, which shows its session.
+  const { key } = await openSession(link);
+  const bare = { Origin: undefined };
+  assert.equal((await WebSocketClient.connect(`${base}/live`, { protocols: await protocolsOf(), headers: bare })).status, 403);
+  const native = await WebSocketClient.connect(`${base}/live`,
+    { protocols: ['binary'], headers: { ...bare, Authorization: `Bearer ${key}` } });
+  assert.equal(native.status, 101);
+  native.destroy();
   once.destroy();
 });
 

@@ -25,13 +25,25 @@ export function post(url, body, headers = {}) {
 /** A link's address, taken apart: {base: "http://host:port/box/id", token}. */
 export function takeApart(link) {
   const url = new URL(link);
-  return { base: `${url.origin}${url.pathname}`, token: url.searchParams.get('t') };
+  const token = url.searchParams.get('t') ?? new URLSearchParams(url.hash.slice(1)).get('t');
+  return { base: `${url.origin}${url.pathname}`, token };
 }
 
-export async function getTicket(link) {
+/** Exchanges a link for a session: {base, headers, state, call(name, body)}. */
+export async function openSession(link) {
   const { base, token } = takeApart(link);
-  const { json: { session } } = await post(`${base}/session`, { token });
-  return (await post(`${base}/ticket`, {}, { Authorization: `Bearer ${session}` })).json.ticket;
+  const reply = await post(`${base}/session`, { token });
+  if (reply.status !== 200) throw new Error(`session: ${reply.status} ${reply.text}`);
+  const headers = { Authorization: `Bearer ${reply.json.session}` };
+  return { base, headers, key: reply.json.session, state: reply.json.state,
+    call: (name, body = {}) => post(`${base}/${name}`, body, headers) };
+}
+
+/** A ticket for one WebSocket; with `takes`, after pressing the button. */
+export async function getTicket(link, { takes = false, confirm } = {}) {
+  const session = await openSession(link);
+  if (takes) await session.call('takeover', { confirm });
+  return (await session.call('ticket')).json.ticket;
 }
 
 export class WebSocketClient {
@@ -44,9 +56,9 @@ export class WebSocketClient {
     client.socket.on('error', () => {});
     await once(client.socket, 'connect');
     const lines = [`GET ${url.pathname} HTTP/1.1`, ...Object.entries({ Host: url.host, Upgrade: 'websocket',
-      Connection: 'Upgrade', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': key,
+      Connection: 'Upgrade', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': key, Origin: url.origin,
       ...(protocols.length ? { 'Sec-WebSocket-Protocol': protocols.join(', ') } : {}), ...headers })
-      .map(([name, value]) => `${name}: ${value}`), '', ''];
+      .filter(([, value]) => value !== undefined).map(([name, value]) => `${name}: ${value}`), '', ''];
     client.socket.write(lines.join('\r\n'));
     await client.readHead();
     client.acceptIsRight = client.headers['sec-websocket-accept'] === crypto.createHash('sha1')
@@ -136,10 +148,16 @@ export class WebSocketClient {
     });
   }
 
-  /** A live connection by a link. */
-  static async live(link, options = {}) {
+  /** A live connection of a session. */
+  static async ofSession(session, options = {}) {
+    const { ticket } = (await session.call('ticket')).json;
+    return WebSocketClient.connect(`${session.base}/live`, { protocols: ['binary', `ticket.${ticket}`], ...options });
+  }
+
+  /** A live connection by a link; with `takes`, one that may act. */
+  static async live(link, { takes, confirm, ...options } = {}) {
     const { base } = takeApart(link);
-    const ticket = await getTicket(link);
+    const ticket = await getTicket(link, { takes, confirm });
     return WebSocketClient.connect(`${base}/live`, { protocols: ['binary', `ticket.${ticket}`], ...options });
   }
 }

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "takeover/messages.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/utf8.h"
+
+struct messages {
+	json_t *list; /* oldest first */
+	int64_t last_id;
+};
+
+struct messages *messages_create(void)
+{
+	struct messages *messages = xcalloc(1, sizeof(*messages));
+	messages->list = json_array();
+	return messages;
+}
+
+void messages_destroy(struct messages *messages)
+{
+	if (messages == NULL)
+		return;
+	json_decref(messages->list);
+	free(messages);
+}
+
+bool messages_text_is_good(const char *text)
+{
+	return text[0] != '\0' && utf8_count(text, strlen(text)) <= MESSAGE_LENGTH_MAX;
+}
+
+json_t *messages_add(struct messages *messages, bool is_from_person, const char *text)
+{
+	char when[CLOCK_RFC3339_SIZE];
+	clock_format_rfc3339(clock_wall_us(), when);
+	json_t *message = json_pack("{s:I, s:s, s:s, s:s}", "id", (json_int_t)++messages->last_id,
+		"time", when, "from", is_from_person ? "person" : "agent", "text", text);
+	json_array_append(messages->list, message);
+	if (json_array_size(messages->list) > MESSAGES_KEPT_MAX)
+		json_array_remove(messages->list, 0);
+	return message;
+}
+
+json_t *messages_json(const struct messages *messages, int64_t since, int max)
+{
+	size_t count = json_array_size(messages->list);
+	json_t *list = json_array();
+	for (size_t i = count > (size_t)max ? count - (size_t)max : 0; i < count; i++) {
+		json_t *message = json_array_get(messages->list, i);
+		if (json_integer_value(json_object_get(message, "id")) > since)
+			json_array_append(list, message);
+	}
+	return list;
+}

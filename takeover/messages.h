@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the agent (`say`) and people (notes) have written to each other: the last few, in memory only.
+ * Main thread only.
+ */
+#ifndef TAKEOVER_MESSAGES_H
+#define TAKEOVER_MESSAGES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MESSAGES_KEPT_MAX  200
+#define MESSAGE_LENGTH_MAX 4000 /* characters */
+
+struct messages;
+
+struct messages *messages_create(void);
+void messages_destroy(struct messages *messages); /* accepts NULL */
+
+/* Whether the text may be sent: not empty, not too long. */
+bool messages_text_is_good(const char *text);
+
+/* Adds one (text is copied); {"id","time","from","text"}, which the caller owns. */
+json_t *messages_add(struct messages *messages, bool is_from_person, const char *text);
+
+/* A list of those with an id above `since`, oldest first, the newest `max` of them. */
+json_t *messages_json(const struct messages *messages, int64_t since, int max);
+
+#endif

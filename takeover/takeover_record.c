@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "takeover/takeover_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+
+static const char *const outcomes[] = {"done", "could_not", "other"};
+
+struct takeover_record *takeover_record_create(void)
+{
+	struct takeover_record *record = xcalloc(1, sizeof(*record));
+	list_init(&record->link);
+	record->created_wall_us = clock_wall_us();
+	return record;
+}
+
+void takeover_record_destroy(struct takeover_record *record)
+{
+	if (record == NULL)
+		return;
+	list_remove(&record->link);
+	json_decref(record->instructions);
+	json_decref(record->shot);
+	free(record->note);
+	free(record->message);
+	free(record);
+}
+
+const char *takeover_outcome_parse(const char *text)
+{
+	for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
+		if (strcmp(outcomes[i], text) == 0)
+			return outcomes[i];
+	}
+	return NULL;
+}
+
+static json_t *time_json(int64_t wall_us)
+{
+	char text[CLOCK_RFC3339_SIZE];
+	if (wall_us == 0)
+		return json_null();
+	clock_format_rfc3339(wall_us, text);
+	return json_string(text);
+}
+
+json_t *takeover_record_json(const struct takeover_record *record)
+{
+	json_t *json = json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:I}", "id", record->id,
+		"state", takeover_state_name(record->state), "note", record->note, "instructions",
+		record->instructions, "created_at", time_json(record->created_wall_us),
+		"opened_at", time_json(record->opened_wall_us), "left_at",
+		time_json(record->left_wall_us), "version", (json_int_t)record->version);
+	if (record->ended_wall_us != 0) {
+		json_object_set_new(json, "ended_at", time_json(record->ended_wall_us));
+		json_object_set_new(json, "held_s", json_integer(record->held_s));
+	}
+	if (record->outcome != NULL) {
+		json_object_set_new(json, "outcome", json_string(record->outcome));
+		json_object_set_new(json, "message",
+			json_string(record->message != NULL ? record->message : ""));
+	}
+	return json;
+}
+
+json_t *takeover_record_save(const struct takeover_record *record)
+{
+	return json_pack("{s:s, s:s, s:s, s:O, s:O?, s:I, s:I, s:I, s:I, s:s?, s:s?, s:I, s:I}", "id",
+		record->id, "state", takeover_state_name(record->state), "note", record->note,
+		"instructions", record->instructions, "shot", record->shot, "created",
+		(json_int_t)record->created_wall_us, "opened", (json_int_t)record->opened_wall_us,
+		"left", (json_int_t)record->left_wall_us, "ended",
+		(json_int_t)record->ended_wall_us, "outcome", record->outcome, "message",
+		record->message, "held_s", (json_int_t)record->held_s, "version",
+		(json_int_t)record->version);
+}
+
+static int64_t number_of(const json_t *saved, const char *name)
+{
+	return json_integer_value(json_object_get(saved, name));
+}
+
+struct takeover_record *takeover_record_load(const json_t *saved)
+{
+	const char *id = json_string_value(json_object_get(saved, "id"));
+	const char *state = json_string_value(json_object_get(saved, "state"));
+	const char *note = json_string_value(json_object_get(saved, "note"));
+	const char *outcome = json_string_value(json_object_get(saved, "outcome"));
+	const char *message = json_string_value(json_object_get(saved, "message"));
+	json_t *instructions = json_object_get(saved, "instructions");
+	json_t *shot = json_object_get(saved, "shot");
+	enum takeover_state parsed;
+	if (id == NULL || strlen(id) >= LINK_ID_SIZE || note == NULL || !json_is_array(instructions) ||
+		state == NULL || !takeover_state_parse(state, &parsed))
+		return NULL;
+	struct takeover_record *record = takeover_record_create();
+	strcpy(record->id, id);
+	record->state = parsed;
+	record->note = xstrdup(note);
+	record->instructions = json_incref(instructions);
+	record->shot = json_is_object(shot) ? json_incref(shot) : NULL;
+	record->outcome = outcome != NULL ? takeover_outcome_parse(outcome) : NULL;
+	record->message = message != NULL ? xstrdup(message) : NULL;
+	record->created_wall_us = number_of(saved, "created");
+	record->opened_wall_us = number_of(saved, "opened");
+	record->left_wall_us = number_of(saved, "left");
+	record->ended_wall_us = number_of(saved, "ended");
+	record->held_s = number_of(saved, "held_s");
+	record->version = (uint64_t)number_of(saved, "version");
+	return record;
+}
