@@ -44,6 +44,7 @@ struct command {
 	const char *summary; /* half a sentence for the list of commands */
 	const char *details; /* paragraphs for `help NAME` */
 	const struct option *options;
+	bool is_offline; /* it needs no daemon that runs already */
 	bool takes_rest; /* everything behind its name is an operand, options too */
 	int (*run)(const struct invocation *call); /* returns an exit_status */
 };
@@ -81,6 +82,19 @@ int command_events(const struct invocation *call);
 int command_help(const struct invocation *call);
 int command_key(const struct invocation *call);
 int command_move(const struct invocation *call);
+int command_publish(const struct invocation *call);
+int command_record_delete(const struct invocation *call);
+int command_record_get(const struct invocation *call);
+int command_record_list(const struct invocation *call);
+int command_record_mark(const struct invocation *call);
+int command_record_pause(const struct invocation *call);
+int command_record_resume(const struct invocation *call);
+int command_record_start(const struct invocation *call);
+int command_record_stop(const struct invocation *call);
+int command_replay_off(const struct invocation *call);
+int command_replay_on(const struct invocation *call);
+int command_replay_save(const struct invocation *call);
+int command_run(const struct invocation *call);
 int command_scroll(const struct invocation *call);
 int command_shot(const struct invocation *call);
 int command_status(const struct invocation *call);

@@ -10,6 +10,13 @@
 #define OPTION_SETTLE                                                                              \
 	{"settle", 0, NULL, "then wait until the screen is quiet, and tell whether it changed"}
 #define OPTION_MODIFIERS {"modifiers", 'm', "KEYS", "keys held meanwhile, such as ctrl+shift"}
+#define OPTIONS_FILM                                                                               \
+	{"fps", 0, "N", "pictures a second, at most (30)"},                                        \
+		{"quality", 'q', "small|balanced|sharp|lossless", "how sharp", OPTION_CHOICE},     \
+		{"region", 'r', "X,Y,W,H", "only this part of the screen"},                        \
+		{"no-cursor", 0, NULL, "without the mouse pointer"},                               \
+		{"show-clicks", 0, NULL, "with ripples where the agent clicks"},                   \
+		{"show-keys", 0, NULL, "with the keys that the agent presses"}
 #define OPTION_BUTTON {"button", 'b', "left|middle|right|back|forward", "which button", OPTION_CHOICE}
 
 const struct option global_options[] = {
@@ -180,6 +187,122 @@ const struct command commands[] = {
 			   "gets in.",
 		.options = OPTIONS({"ttl", 0, "SECONDS", "how long it is good for (1800)"}),
 		.run = command_link,
+	},
+	{
+		.name = "record start",
+		.summary = "record the screen into an mp4, print the recording's id",
+		.details = "Runs until \"record stop\". The file can be played at every moment, whatever happens.",
+		.options = OPTIONS(
+			{"output", 'o', "FILE", "where the video goes; a new file that ends in .mp4"},
+			{"name", 'n', "NAME", "what it is called, in the daemon's folder too"},
+			OPTIONS_FILM,
+			{"max-idle-ms", 0, "MS", "shorten longer stretches without change to this"},
+			{"no-auto-marks", 0, NULL, "no chapters for the agent's actions"}),
+		.run = command_record_start,
+	},
+	{
+		.name = "record stop",
+		.operands = "[ID]",
+		.operands_max = 1,
+		.summary = "end a recording, print where the video is",
+		.details = "Without ID the only one that runs.",
+		.run = command_record_stop,
+	},
+	{
+		.name = "record pause",
+		.operands = "[ID]",
+		.operands_max = 1,
+		.summary = "let a recording's time stand still",
+		.run = command_record_pause,
+	},
+	{
+		.name = "record resume",
+		.operands = "[ID]",
+		.operands_max = 1,
+		.summary = "go on with a paused recording",
+		.run = command_record_resume,
+	},
+	{
+		.name = "record mark",
+		.operands = "TEXT [ID]",
+		.operands_min = 1,
+		.operands_max = 2,
+		.summary = "begin a chapter",
+		.run = command_record_mark,
+	},
+	{
+		.name = "record list",
+		.summary = "list the recordings",
+		.run = command_record_list,
+	},
+	{
+		.name = "record get",
+		.operands = "ID",
+		.operands_min = 1,
+		.operands_max = 1,
+		.summary = "fetch a recording's video",
+		.options = OPTIONS({"output", 'o', "FILE", "where it goes; - is standard output"}),
+		.run = command_record_get,
+	},
+	{
+		.name = "record delete",
+		.operands = "ID",
+		.operands_min = 1,
+		.operands_max = 1,
+		.summary = "remove a recording and its video",
+		.run = command_record_delete,
+	},
+	{
+		.name = "replay on",
+		.summary = "keep the last seconds of the screen in memory",
+		.options = OPTIONS(
+			{"seconds", 's', "SECONDS", "how many (60)"},
+			OPTIONS_FILM),
+		.run = command_replay_on,
+	},
+	{
+		.name = "replay save",
+		.summary = "write what is kept to a video, print where",
+		.options = OPTIONS(
+			{"output", 'o', "FILE", "where the video goes; a new file that ends in .mp4"},
+			{"name", 'n', "NAME", "what it is called"}),
+		.run = command_replay_save,
+	},
+	{
+		.name = "replay off",
+		.summary = "keep nothing any more",
+		.run = command_replay_off,
+	},
+	{
+		.name = "publish",
+		.operands = "[URL]",
+		.operands_max = 1,
+		.summary = "send the picture to a media server or an HLS playlist, print an id",
+		.details = "URL begins with rtmp://, rtmps://, rtsp:// or srt://, or is the absolute path of a "
+			   "playlist that ends in .m3u8.",
+		.options = OPTIONS(
+			OPTIONS_FILM,
+			{"stop", 0, "ID", "end a broadcast"}),
+		.run = command_publish,
+	},
+	{
+		.name = "run",
+		.operands = "COMMAND…",
+		.operands_min = 1,
+		.operands_max = 100000,
+		.summary = "run a command on a screen of its own, recorded if wanted",
+		.details = "Its options stand before the command, which begins behind \"--\". Ends with the "
+			   "command's exit status (128 and the signal's number when a signal ended it), 125 "
+			   "when there was no screen, 126 and 127 when the command could not be run.",
+		.options = OPTIONS(
+			{"record", 'o', "FILE", "record it into this mp4; an older one is replaced"},
+			{"keep", 0, "always|failure", "failure: the video, and a last picture beside it, "
+				"only when the command failed", OPTION_CHOICE},
+			{"size", 0, "WxH", "of the screen (1280x800)"},
+			{"window-manager", 'w', NULL, "with a window manager"},
+			{"live", 'l', NULL, "print a link to watch it"}),
+		.is_offline = true,
+		.run = command_run,
 	},
 	{
 		.name = "events",

@@ -18,7 +18,7 @@ static int run(struct arguments *arguments)
 {
 	struct invocation *call = &arguments->call;
 	char *path = control_socket_path(arguments->socket);
-	if (path == NULL) {
+	if (path == NULL && !call->command->is_offline) {
 		complain("where is the daemon's socket? Neither --socket, $BOXSCREEN_SOCKET nor "
 			 "$XDG_RUNTIME_DIR is set");
 		return EXIT_USAGE;

@@ -34,5 +34,21 @@ COMMAND(command_takeover_get);
 COMMAND(command_takeover_cancel);
 COMMAND(command_say);
 COMMAND(command_notes);
+COMMAND(command_recording_start);
+COMMAND(command_recordings);
+COMMAND(command_recording);
+COMMAND(command_recording_pause);
+COMMAND(command_recording_resume);
+COMMAND(command_recording_stop);
+COMMAND(command_recording_mark);
+COMMAND(command_recording_video);
+COMMAND(command_recording_thumbnail);
+COMMAND(command_recording_delete);
+COMMAND(command_replay_get);
+COMMAND(command_replay_put);
+COMMAND(command_replay_save);
+COMMAND(command_publish);
+COMMAND(command_publish_list);
+COMMAND(command_publish_delete);
 
 #endif

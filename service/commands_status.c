@@ -11,11 +11,13 @@
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "display/screen.h"
+#include "capture/studio.h"
 #include "service/call.h"
 #include "service/commands.h"
 #include "service/events.h"
 #include "service/metrics.h"
 #include "service/options.h"
+#include "service/recordings.h"
 #include "service/reply.h"
 #include "service/routes.h"
 #include "service/service.h"
@@ -26,7 +28,7 @@
 
 /* What an older client may look for before it uses it. */
 static const char *const features[] = {"shot", "shot.wait", "shot.etag", "shot.annotate", "shots",
-	"act", "act.settle", "xdotool", "windows", "windows.change", "clipboard", "screen.resize", "events", "events.resume", "downloads", "links", "live", "takeovers", "takeovers.wait", "say", "notify"};
+	"act", "act.settle", "xdotool", "windows", "windows.change", "clipboard", "screen.resize", "events", "events.resume", "downloads", "links", "live", "recordings", "replay", "publish", "takeovers", "takeovers.wait", "say", "notify"};
 
 static struct screen_info read_info(const struct service *service)
 {
@@ -60,12 +62,13 @@ void command_status(struct service *service, struct http_request *request, const
 	for (size_t i = 0; i < ARRAY_LEN(features); i++)
 		json_array_append_new(feature_list, json_string(features[i]));
 	json_t *status = json_pack(
-		"{s:s, s:s, s:o, s:s, s:o, s:o, s:o?, s:[], s:n, s:o, s:o, s:I, s:i}",
+		"{s:s, s:s, s:o, s:s, s:o, s:o, s:o?, s:o, s:o, s:o, s:o, s:I, s:i}",
 		"version", BOXSCREEN_VERSION, "box_id", service->options->box_id, "display",
 		info.display[0] != '\0' ? json_string(info.display) : json_null(), "url",
 		service->public_url, "screen", screen_json(service, &info), "control",
 		takeovers_control_json(service->takeovers), "takeover",
-		takeovers_json(service->takeovers, NULL), "recording", "replay", "viewers",
+		takeovers_json(service->takeovers, NULL), "recording", recordings_active_json(service->recordings), "replay",
+		studio_replay_json(recordings_studio(service->recordings)), "viewers",
 		viewers_json(service->viewers), "features", feature_list, "uptime_s", (json_int_t)(uptime_us / 1000000), "pid",
 		(int)getpid());
 	reply_json(request, 200, status);

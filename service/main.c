@@ -27,6 +27,7 @@
 #include "service/metrics.h"
 #include "service/options.h"
 #include "service/pages.h"
+#include "service/recordings.h"
 #include "service/routes.h"
 #include "service/service.h"
 #include "service/shot_cache.h"
@@ -119,6 +120,7 @@ static void on_screen_change(void *arg)
 		events_publish(daemon->service.events, "screen.resized",
 			json_pack("{s:i, s:i}", "width", info.width, "height", info.height));
 	}
+	recordings_on_screen(daemon->service.recordings, info.is_ready, info.width, info.height);
 	daemon->was_ready = info.is_ready;
 	daemon->width = info.width;
 	daemon->height = info.height;
@@ -131,6 +133,7 @@ static void start_screen(struct daemon *daemon, const char *display)
 		return;
 	daemon->service.screen = screen_create(daemon->loop, display, &events);
 	viewers_set_screen(daemon->service.viewers, daemon->service.screen);
+	recordings_set_screen(daemon->service.recordings, daemon->service.screen);
 }
 
 static void on_xserver_ready(void *arg, const char *display)
@@ -344,6 +347,9 @@ static bool daemon_start(struct daemon *daemon)
 		daemon->options.state_dir, daemon->options.box_id, daemon->public_url);
 	if (service->downloads == NULL || !start_takeovers(daemon) || !start_viewers(daemon))
 		return false;
+	service->recordings = recordings_create(service);
+	if (service->recordings == NULL)
+		return false;
 	log_info("boxscreend %s: control socket %s, pages at %s", BOXSCREEN_VERSION,
 		daemon->options.socket_path, daemon->public_url);
 	start_display(daemon);
@@ -353,6 +359,7 @@ static bool daemon_start(struct daemon *daemon)
 static void daemon_finish(struct daemon *daemon)
 {
 	struct service *service = &daemon->service;
+	recordings_close(service->recordings);
 	rfb_listener_destroy(daemon->rfb);
 	if (service->viewers != NULL)
 		viewers_close_all(service->viewers);
@@ -361,6 +368,7 @@ static void daemon_finish(struct daemon *daemon)
 	screen_destroy(service->screen);
 	viewers_destroy(service->viewers);
 	loop_finish_work(daemon->loop); /* pictures still being encoded */
+	recordings_destroy(service->recordings);
 	takeovers_destroy(service->takeovers);
 	takeover_waits_destroy(service->takeover_waits);
 	notify_destroy(daemon->notify);

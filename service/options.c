@@ -147,6 +147,29 @@ static const char *set_state_dir(struct options *options, const char *value)
 	return NULL;
 }
 
+static const char *set_recordings_dir(struct options *options, const char *value)
+{
+	if (value[0] != '/')
+		return "must be an absolute path";
+	set_text(&options->recordings_dir, value);
+	return NULL;
+}
+
+/* A number of bytes, or of KiB, MiB or GiB with a K, M or G behind it. */
+static const char *set_recordings_max_bytes(struct options *options, const char *value)
+{
+	char *end;
+	errno = 0;
+	long long number = strtoll(value, &end, 10);
+	int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	bool is_good = end != value && end[shift != 0] == '\0' && errno == 0 && number >= 0 &&
+		       number <= (INT64_MAX >> shift);
+	if (!is_good)
+		return "must be a number of bytes, such as 500000000, 800M or 2G";
+	options->recordings_max_bytes = number << shift;
+	return NULL;
+}
+
 static const char *set_ready_fd(struct options *options, const char *value)
 {
 	char *end;
@@ -321,6 +344,12 @@ static const struct option table[] = {
 		"where links are kept over a restart (default /var/lib/boxscreen for root, "
 		"$XDG_STATE_HOME/boxscreen, ~/.local/state/boxscreen)",
 		set_state_dir},
+	{"recordings-dir", "PATH",
+		"where recordings go that name no file (default: recordings in the state folder)",
+		set_recordings_dir},
+	{"recordings-max-bytes", "BYTES",
+		"the oldest finished recordings are removed when all together are larger (default 2G)",
+		set_recordings_max_bytes},
 	{"ready-fd", "N",
 		"write \"ready DISPLAY SOCKET URL\" and a newline to this file descriptor once the "
 		"screen can be used, and close it",
@@ -510,6 +539,7 @@ enum options_result options_parse(struct options *options, int argc, char *const
 		.xvfb_height = 800,
 		.xvfb_depth = 24,
 		.listen_port = 6080,
+		.recordings_max_bytes = 2ll << 30,
 		.ready_fd = -1,
 		.takeover_grace_s = 180,
 		.has_privacy = true,
@@ -531,6 +561,7 @@ void options_finish(struct options *options)
 	free(options->public_url);
 	free(options->box_id);
 	free(options->state_dir);
+	free(options->recordings_dir);
 	free(options->rfb);
 	free(options->rfb_password);
 	free_texts(options->allowed_origins);

@@ -5,6 +5,7 @@
 #define SERVICE_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -22,6 +23,8 @@ struct options {
 	char *public_url;       /* without a trailing slash; NULL: from the listener */
 	char *box_id;
 	char *state_dir;
+	char *recordings_dir;   /* NULL: in the state folder */
+	int64_t recordings_max_bytes;
 	int ready_fd;           /* -1: none */
 	int takeover_grace_s;   /* how long the lock outlives a lost connection */
 	bool has_privacy;       /* while a person holds the screen nobody else sees it */

@@ -15,6 +15,7 @@
 
 static const char *const clipboard_query[] = {"selection", "type", NULL};
 static const char *const selection_query[] = {"selection", NULL};
+static const char *const thumbnail_query[] = {"max_side", NULL};
 static const char *const wait_query[] = {"wait_s", "since", "shot", NULL};
 static const char *const since_query[] = {"since", NULL};
 
@@ -46,6 +47,28 @@ static const struct route table[] = {
 		command_takeover_cancel},
 	{"POST", "/v1/say", NULL, true, "write to the people at the page", command_say},
 	{"GET", "/v1/notes", since_query, false, "what was said and noted", command_notes},
+	{"POST", "/v1/recordings", NULL, true, "record the screen", command_recording_start},
+	{"GET", "/v1/recordings", NULL, false, "the recordings, oldest first", command_recordings},
+	{"GET", "/v1/recordings/{id}", NULL, false, "one recording", command_recording},
+	{"DELETE", "/v1/recordings/{id}", NULL, false, "remove a recording and its video",
+		command_recording_delete},
+	{"POST", "/v1/recordings/{id}/pause", NULL, true, "let its time stand still",
+		command_recording_pause},
+	{"POST", "/v1/recordings/{id}/resume", NULL, true, "go on", command_recording_resume},
+	{"POST", "/v1/recordings/{id}/stop", NULL, true, "end it and finish the video",
+		command_recording_stop},
+	{"POST", "/v1/recordings/{id}/marks", NULL, true, "begin a chapter",
+		command_recording_mark},
+	{"GET", "/v1/recordings/{id}/video", NULL, false, "the video", command_recording_video},
+	{"GET", "/v1/recordings/{id}/thumbnail", thumbnail_query, false, "a picture out of it",
+		command_recording_thumbnail},
+	{"PUT", "/v1/replay", NULL, true, "keep the last seconds in memory", command_replay_put},
+	{"GET", "/v1/replay", NULL, false, "what is kept", command_replay_get},
+	{"POST", "/v1/replay/save", NULL, true, "save it to a video", command_replay_save},
+	{"POST", "/v1/publish", NULL, true, "send the picture to a media server", command_publish},
+	{"GET", "/v1/publish", NULL, false, "where the picture is sent", command_publish_list},
+	{"DELETE", "/v1/publish/{id}", NULL, false, "stop sending it there",
+		command_publish_delete},
 	{"GET", "/v1/doctor", NULL, false, "checks of the display and its server", command_doctor},
 	{"GET", "/v1/routes", NULL, false, "this table", command_routes},
 	{"GET", "/healthz", NULL, false, "200 when screenshots work", command_healthz},

@@ -15,6 +15,7 @@ struct metrics;
 struct options;
 struct page_server;
 struct privacy;
+struct recordings;
 struct screen;
 struct shot_cache;
 struct takeover_waits;
@@ -34,6 +35,7 @@ struct service {
 	struct takeover_waits *takeover_waits;
 	struct page_server *page_server;
 	struct privacy *privacy;     /* never NULL */
+	struct recordings *recordings;
 	const char *socket_path;
 	const char *public_url;      /* without a trailing slash */
 	const char *xserver_fault;   /* why there is no X server and will be none; NULL */

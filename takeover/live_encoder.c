@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "display/frame.h"
+#include "display/frame_look.h"
 #include "display/live_source.h"
 #include "takeover/h264.h"
 #include "takeover/link_rate.h"
@@ -25,9 +26,6 @@ static const struct {
 
 /* IDRs are many times the size of other frames: a crowd of joining viewers shares one. */
 #define IDR_INTERVAL_US 250000
-
-/* Pixels a side that are looked at to tell text from pictures. */
-#define GRID 32
 
 struct live_encoder {
 	int tier; /* immutable */
@@ -83,37 +81,13 @@ static bool some_has_room(struct live_encoder *encoder)
 	return has_room;
 }
 
-/* Text and user interfaces are drawn on a ground: one colour has most of a coarse grid of pixels. */
-static bool looks_like_text(const struct frame *frame, const struct rect *rect)
-{
-	uint32_t ground = 0;
-	int votes = 0, count = 0;
-	/* Boyer and Moore's majority vote, and then whether it is one. */
-	for (int i = 0; i < 2 * GRID * GRID; i++) {
-		int cell = i % (GRID * GRID);
-		int x = rect->x + (cell % GRID * 2 + 1) * rect->width / (GRID * 2);
-		int y = rect->y + (cell / GRID * 2 + 1) * rect->height / (GRID * 2);
-		const uint8_t *p = frame->pixels + (size_t)y * (size_t)frame->stride + (size_t)x * 4;
-		uint32_t colour = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
-		if (i >= GRID * GRID) {
-			count += colour == ground;
-		} else if (votes == 0) {
-			ground = colour;
-			votes = 1;
-		} else {
-			votes += colour == ground ? 1 : -1;
-		}
-	}
-	return count * 2 > GRID * GRID;
-}
-
 /* Encoding parameters hang on size and kind: a new rectangle is a new encoder. */
 static bool prepare(struct live_encoder *encoder, const struct frame *frame, const struct rect *hot,
 	bool is_interrupted)
 {
 	if (encoder->h264 != NULL && rect_equals(&encoder->rect, hot) && !is_interrupted)
 		return true;
-	bool is_text = looks_like_text(frame, hot);
+	bool is_text = frame_looks_like_text(frame, hot);
 	bool is_same_size = encoder->h264 != NULL && encoder->rect.width == hot->width &&
 			    encoder->rect.height == hot->height && encoder->is_text == is_text;
 	encoder->rect = *hot;

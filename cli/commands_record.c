@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boxscreen record …, replay … and publish. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/arguments.h"
+#include "cli/client.h"
+#include "cli/command.h"
+
+/* Finishing a long recording takes the daemon a while. */
+#define FINISH_SILENCE_MS 120000
+
+/* A file as the daemon must be told it: it has another folder. */
+static char *absolute(const char *path)
+{
+	char *folder = path[0] != '/' ? getcwd(NULL, 0) : NULL;
+	char *whole = folder != NULL ? xasprintf("%s/%s", folder, path) : xstrdup(path);
+	free(folder);
+	/* "./a.mp4" and "../a.mp4" are what people write; the daemon wants neither. */
+	char *real = NULL, *slash = strrchr(whole, '/');
+	if (slash != NULL && slash != whole) {
+		*slash = '\0';
+		real = realpath(whole, NULL);
+		*slash = '/';
+	}
+	if (real != NULL) {
+		char *joined = xasprintf("%s%s", strcmp(real, "/") == 0 ? "" : real, slash);
+		free(real);
+		free(whole);
+		return joined;
+	}
+	return whole;
+}
+
+static json_t *number_or_text(const char *text)
+{
+	char *end;
+	long long number = strtoll(text, &end, 10);
+	return end != text && *end == '\0' ? json_integer(number) : json_string(text);
+}
+
+/* Options that the daemon judges, as members of the body. */
+static void add_options(const struct invocation *call, json_t *body)
+{
+	static const struct {
+		const char *option, *member;
+		enum { TEXT, NUMBER, YES, NO } type;
+	} members[] = {
+		{"name", "name", TEXT}, {"fps", "fps", NUMBER}, {"quality", "quality", TEXT},
+		{"region", "region", TEXT}, {"max-idle-ms", "max_idle_ms", NUMBER},
+		{"no-cursor", "cursor", NO}, {"show-clicks", "show_clicks", YES},
+		{"show-keys", "show_keys", YES}, {"no-auto-marks", "auto_marks", NO},
+	};
+	for (const struct option *option = call->command->options; option != NULL && option->name != NULL; option++) {
+		const char *value = invocation_value(call, option->name);
+		for (size_t i = 0; value != NULL && i < ARRAY_LEN(members); i++) {
+			if (strcmp(members[i].option, option->name) != 0)
+				continue;
+			json_t *json = members[i].type == TEXT     ? json_string(value)
+				       : members[i].type == NUMBER ? number_or_text(value)
+								   : json_boolean(members[i].type == YES);
+			json_object_set_new(body, members[i].member, json);
+		}
+	}
+}
+
+/* Posts the body (taken). *reply receives what came back, where it is wanted. */
+static int post(const struct invocation *call, const char *method, const char *target, json_t *body, json_t **reply)
+{
+	struct http_answer answer = {0};
+	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : xstrdup("");
+	json_decref(body);
+	if (text == NULL) {
+		complain("%s: what is given is not valid UTF-8", call->command->name);
+		return EXIT_USAGE;
+	}
+	const struct http_call http = {.method = method,
+		.target = target,
+		.content_type = text[0] != '\0' ? "application/json" : NULL,
+		.body = text[0] != '\0' ? text : NULL,
+		.body_len = strlen(text),
+		.silence_max_ms = FINISH_SILENCE_MS};
+	int status = client_call(call, &http, &answer);
+	if (status == EXIT_DONE && call->wants_json)
+		status = client_print(answer.body.data, answer.body.len, true);
+	else if (status == EXIT_DONE && reply != NULL) {
+		*reply = client_parse(&answer);
+		status = *reply != NULL ? EXIT_DONE : EXIT_ERROR;
+	}
+	http_answer_finish(&answer);
+	free(text);
+	return status;
+}
+
+static const char *string_at(const json_t *object, const char *name)
+{
+	const char *value = json_string_value(json_object_get(object, name));
+	return value != NULL ? value : "";
+}
+
+static bool is_active(const json_t *recording)
+{
+	const char *state = string_at(recording, "state");
+	return strcmp(state, "recording") == 0 || strcmp(state, "paused") == 0;
+}
+
+/* The id that was named, or that of the only recording that runs. The caller frees it. */
+static int choose_id(const struct invocation *call, int operand, char **out)
+{
+	struct http_answer answer = {0};
+	if (call->operand_count > operand) {
+		*out = xstrdup(call->operands[operand]);
+		return EXIT_DONE;
+	}
+	int status = client_get(call, "/v1/recordings", &answer);
+	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL, *recording;
+	size_t index, count = 0;
+	json_array_foreach(json_object_get(reply, "recordings"), index, recording)
+	{
+		if (!is_active(recording) || count++ > 0)
+			continue;
+		*out = xstrdup(string_at(recording, "id"));
+	}
+	if (status == EXIT_DONE && count != 1) {
+		complain(count == 0 ? "nothing is being recorded"
+				    : "there are several recordings: name one; \"boxscreen record "
+				      "list\" shows them");
+		free(*out);
+		*out = NULL;
+		status = count == 0 ? EXIT_ERROR : EXIT_USAGE;
+	}
+	json_decref(reply);
+	http_answer_finish(&answer);
+	return status;
+}
+
+static void print_recording(const json_t *recording)
+{
+	long long ms = (long long)json_number_value(json_object_get(recording, "duration_ms"));
+	const char *error = string_at(recording, "error");
+	printf("%s  %-9s %s%s%lld:%02lld:%02lld  %8lld KiB  %s\n", string_at(recording, "id"),
+		string_at(recording, "state"), error, error[0] != '\0' ? " " : "", ms / 3600000,
+		ms / 60000 % 60, ms / 1000 % 60,
+		(long long)json_number_value(json_object_get(recording, "bytes")) / 1024,
+		string_at(recording, "path"));
+}
+
+int command_record_start(const struct invocation *call)
+{
+	json_t *body = json_object(), *reply = NULL;
+	const char *output = invocation_value(call, "output");
+	add_options(call, body);
+	if (output != NULL) {
+		char *path = absolute(output);
+		json_object_set_new(body, "path", json_string(path));
+		free(path);
+	}
+	int status = post(call, "POST", "/v1/recordings", body, &reply);
+	if (reply != NULL)
+		puts(string_at(reply, "id"));
+	json_decref(reply);
+	return status;
+}
+
+/* A call about one recording, named or the only one. */
+static int change(const struct invocation *call, const char *what, json_t *body, int id_operand, json_t **reply)
+{
+	char *id = NULL;
+	int status = choose_id(call, id_operand, &id);
+	if (status != EXIT_DONE) {
+		json_decref(body);
+		return status;
+	}
+	char *target = xasprintf("/v1/recordings/%s/%s", id, what);
+	status = post(call, "POST", target, body, reply);
+	free(target);
+	free(id);
+	return status;
+}
+
+int command_record_stop(const struct invocation *call)
+{
+	json_t *reply = NULL;
+	int status = change(call, "stop", NULL, 0, &reply);
+	if (reply != NULL)
+		puts(string_at(reply, "path"));
+	json_decref(reply);
+	return status;
+}
+
+int command_record_pause(const struct invocation *call)
+{
+	return change(call, "pause", NULL, 0, NULL);
+}
+
+int command_record_resume(const struct invocation *call)
+{
+	return change(call, "resume", NULL, 0, NULL);
+}
+
+int command_record_mark(const struct invocation *call)
+{
+	json_t *body = json_pack("{s:o}", "text", json_string(call->operands[0]));
+	return change(call, "marks", body, 1, NULL);
+}
+
+int command_record_list(const struct invocation *call)
+{
+	struct http_answer answer = {0};
+	int status = client_get(call, "/v1/recordings", &answer);
+	json_t *reply = NULL, *recording;
+	size_t index;
+	if (status == EXIT_DONE && call->wants_json) {
+		status = client_print(answer.body.data, answer.body.len, true);
+	} else if (status == EXIT_DONE) {
+		reply = client_parse(&answer);
+		json_array_foreach(json_object_get(reply, "recordings"), index, recording)
+			print_recording(recording);
+	}
+	json_decref(reply);
+	http_answer_finish(&answer);
+	return status;
+}
+
+static bool write_part(void *arg, const void *data, size_t len)
+{
+	const int *fd = arg;
+	for (const char *p = data; len > 0;) {
+		ssize_t written = write(*fd, p, len);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		p += written;
+		len -= (size_t)written;
+	}
+	return true;
+}
+
+/* Into the file, beside first; or to standard output. */
+static int download(const struct invocation *call, const char *id, const char *output)
+{
+	bool is_stdout = output == NULL || strcmp(output, "-") == 0;
+	char *beside = is_stdout ? NULL : xasprintf("%s.part", output);
+	int fd = is_stdout ? STDOUT_FILENO : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	char *target = xasprintf("/v1/recordings/%s/video", id);
+	struct http_answer answer = {.on_body = write_part, .arg = &fd};
+	const struct http_call http = {
+		.method = "GET", .target = target, .silence_max_ms = CLIENT_SILENCE_MAX_MS};
+	int status = EXIT_ERROR;
+	if (fd < 0)
+		complain("%s: %s", output, strerror(errno));
+	else
+		status = client_call(call, &http, &answer);
+	if (!is_stdout && fd >= 0) {
+		bool is_written = close(fd) == 0 && status == EXIT_DONE && rename(beside, output) == 0;
+		if (!is_written && status == EXIT_DONE) {
+			complain("%s: %s", output, strerror(errno));
+			status = EXIT_ERROR;
+		}
+		if (!is_written)
+			unlink(beside);
+	}
+	http_answer_finish(&answer);
+	free(target);
+	free(beside);
+	return status;
+}
+
+int command_record_get(const struct invocation *call)
+{
+	const char *output = invocation_value(call, "output");
+	if (output == NULL && isatty(STDOUT_FILENO)) {
+		complain("record get: a video does not go to a terminal: use --output FILE or a pipe");
+		return EXIT_USAGE;
+	}
+	return download(call, call->operands[0], output);
+}
+
+int command_record_delete(const struct invocation *call)
+{
+	char *target = xasprintf("/v1/recordings/%s", call->operands[0]);
+	int status = post(call, "DELETE", target, NULL, NULL);
+	free(target);
+	return status;
+}
+
+int command_replay_on(const struct invocation *call)
+{
+	json_t *body = json_object();
+	const char *seconds = invocation_value(call, "seconds");
+	json_object_set_new(body, "seconds", seconds != NULL ? number_or_text(seconds) : json_integer(60));
+	add_options(call, body);
+	return post(call, "PUT", "/v1/replay", body, NULL);
+}
+
+int command_replay_off(const struct invocation *call)
+{
+	return post(call, "PUT", "/v1/replay", json_pack("{s:i}", "seconds", 0), NULL);
+}
+
+int command_replay_save(const struct invocation *call)
+{
+	json_t *body = json_object(), *reply = NULL;
+	const char *output = invocation_value(call, "output");
+	add_options(call, body);
+	if (output != NULL) {
+		char *path = absolute(output);
+		json_object_set_new(body, "path", json_string(path));
+		free(path);
+	}
+	int status = post(call, "POST", "/v1/replay/save", body, &reply);
+	if (reply != NULL)
+		puts(string_at(reply, "path"));
+	json_decref(reply);
+	return status;
+}
+
+int command_publish(const struct invocation *call)
+{
+	json_t *body = json_object(), *reply = NULL;
+	const char *stop = invocation_value(call, "stop");
+	if ((stop != NULL) == (call->operand_count > 0)) {
+		complain("publish: give either a URL or --stop ID");
+		json_decref(body);
+		return EXIT_USAGE;
+	}
+	if (stop != NULL) {
+		char *target = xasprintf("/v1/publish/%s", stop);
+		json_decref(body);
+		int status = post(call, "DELETE", target, NULL, NULL);
+		free(target);
+		return status;
+	}
+	json_object_set_new(body, "url", json_string(call->operands[0]));
+	add_options(call, body);
+	int status = post(call, "POST", "/v1/publish", body, &reply);
+	if (reply != NULL)
+		puts(string_at(reply, "id"));
+	json_decref(reply);
+	return status;
+}
