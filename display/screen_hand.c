@@ -390,7 +390,7 @@ static void viewer_event_run(void *arg)
 	if (job->screen->viewer_input != NULL)
 		viewer_input_run(job->screen->viewer_input, &job->viewer_event);
 	else
-		free(job->viewer_event.text);
+		viewer_input_refuse(&job->viewer_event);
 	free(job);
 }
 

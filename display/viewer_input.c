@@ -3,6 +3,7 @@
 
 #include <X11/XKBlib.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "display/hand.h"
@@ -74,12 +75,28 @@ static void press_place(const struct hand *hand, const struct viewer_event *even
 		typist_keysym(hand->typist, event->ticket, event->is_down, (uint32_t)keysym, NULL, NULL);
 }
 
+static void refuse_text(const struct viewer_event *event, enum typist_status status)
+{
+	const struct typist_result result = {.status = status};
+	if (event->kind == VIEWER_TEXT)
+		event->on_typed(event->on_typed_arg, &result);
+}
+
+static void type_text(const struct hand *hand, const struct viewer_event *event)
+{
+	const struct typist_text_options options = {0};
+	typist_type(hand->typist, event->ticket, event->text, event->text_len, &options,
+		event->on_typed, event->on_typed_arg);
+}
+
 /* Events that need the gate and a server that takes input. */
 static void act(struct viewer_input *input, const struct viewer_event *event)
 {
 	const struct hand *hand = input->hand;
-	if (hand->typist == NULL || !input_gate_admits(hand->gate, event->ticket))
+	if (hand->typist == NULL || !input_gate_admits(hand->gate, event->ticket)) {
+		refuse_text(event, TYPIST_NOT_HOLDER);
 		return;
+	}
 	switch (event->kind) {
 	case VIEWER_KEYSYM:
 		typist_keysym(hand->typist, event->ticket, event->is_down, event->key, NULL, NULL);
@@ -92,6 +109,9 @@ static void act(struct viewer_input *input, const struct viewer_event *event)
 		break;
 	case VIEWER_CLIPBOARD:
 		set_clipboard(input, event);
+		break;
+	case VIEWER_TEXT:
+		type_text(hand, event);
 		break;
 	case VIEWER_LOCKS:
 	case VIEWER_GONE:
@@ -107,6 +127,14 @@ void viewer_input_run(struct viewer_input *input, struct viewer_event *event)
 		typist_pass_locks(input->hand->typist, event->ticket.source, event->is_down);
 	else
 		act(input, event);
+	if (event->text != NULL)
+		explicit_bzero(event->text, event->text_len);
+	free(event->text);
+}
+
+void viewer_input_refuse(struct viewer_event *event)
+{
+	refuse_text(event, TYPIST_FAILED);
 	free(event->text);
 }
 

@@ -15,6 +15,7 @@
 
 struct hand;
 struct selection_owner;
+struct typist_result;
 struct viewer_input;
 
 enum viewer_event_kind {
@@ -22,6 +23,7 @@ enum viewer_event_kind {
 	VIEWER_KEYCODE,   /* an X keycode, for keys that have no keysym */
 	VIEWER_POINTER,
 	VIEWER_CLIPBOARD,
+	VIEWER_TEXT,      /* typed exactly (typist_type) */
 	VIEWER_LOCKS,     /* whether its Caps and Num Lock reach the screen */
 	VIEWER_GONE,      /* let go of everything the source holds; passes the gate always */
 };
@@ -33,8 +35,11 @@ struct viewer_event {
 	uint32_t key;        /* KEYSYM, KEYCODE */
 	int x, y;            /* POINTER: root coordinates */
 	unsigned buttons;    /* POINTER: bit n is button n + 1, 1 to 9; 4 to 7 are the wheel */
-	char *text;          /* CLIPBOARD: UTF-8, taken */
+	char *text;          /* CLIPBOARD, TEXT: UTF-8, taken */
 	size_t text_len;
+	/* TEXT: called once, on the display thread, if the event was taken at all. */
+	void (*on_typed)(void *arg, const struct typist_result *result);
+	void *on_typed_arg;
 };
 
 /* Display thread only. Both are the connection's and outlive it; `selections` owns what viewers paste. */
@@ -44,6 +49,9 @@ void viewer_input_destroy(struct viewer_input *input); /* accepts NULL */
 
 /* Carries the event out; its text is taken. */
 void viewer_input_run(struct viewer_input *input, struct viewer_event *event);
+
+/* An event that comes while there is no screen: its text is freed, a TEXT is answered. */
+void viewer_input_refuse(struct viewer_event *event);
 
 /* Everything that anybody held was let go: the holder has changed. */
 void viewer_input_forget(struct viewer_input *input);

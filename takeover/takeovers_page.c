@@ -36,7 +36,8 @@ json_t *takeovers_state_json(struct takeovers *takeovers, uint32_t session, enum
 	bool is_holder = is_held && takeover->holder == session;
 	struct link_info info;
 	json_t *current = takeovers_json(takeovers, NULL);
-	json_t *state = json_pack("{s:s, s:s, s:o, s:o, s:b, s:b, s:b, s:o}", "role",
+	json_t *state = json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:b, s:b, s:o}", "screen",
+		viewers_has_screen(takeovers->viewers) ? "ready" : "waiting", "role",
 		viewer_role_name(role), "holder", !is_held ? "agent" : is_holder ? "you" : "other",
 		"server_time", time_json(clock_wall_us()), "held_since",
 		is_held ? time_json(takeovers->held_since_wall_us) : json_null(), "is_away",

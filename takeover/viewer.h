@@ -25,6 +25,7 @@ struct privacy_card;
 struct rfb_message;
 struct screen;
 struct viewer;
+struct viewer_texts;
 struct viewer_thread;
 
 /* What viewers.c gives to each viewer, and hears from it. */
@@ -41,6 +42,10 @@ struct viewer_host {
 	void (*on_input)(void *arg);
 	/* Whether it is shown a card instead of the screen, and the clipboard is not its business. */
 	bool (*is_covered)(void *arg, const struct viewer *viewer);
+	/* Tell all pages of the session; only if it holds the screen. message: taken. */
+	void (*tell_session)(void *arg, uint32_t session, json_t *message);
+	void (*tell_holder)(void *arg, uint32_t session, json_t *message);
+	struct viewer_texts *texts;
 	/* A JSON message that is not the viewer's own business. */
 	void (*on_message)(
 		void *arg, struct viewer *viewer, const char *kind, const json_t *message);

@@ -12,6 +12,7 @@
 #include "takeover/rfb_extensions.h"
 #include "takeover/scancodes.h"
 #include "takeover/viewer.h"
+#include "takeover/viewer_text.h"
 #include "takeover/viewer_thread.h"
 #define LOG_MODULE "viewer"
 #include "base/log.h"
@@ -279,6 +280,10 @@ void viewer_handle_json(struct viewer *viewer, const char *text, size_t len)
 	} else if (strcmp(kind, "ping") == 0) {
 		const json_t *id = json_object_get(message, "id");
 		viewer_tell(viewer, json_pack("{s:s, s:O?}", "t", "pong", "id", id));
+	} else if (strcmp(kind, "text") == 0) {
+		viewer_on_text(viewer, message);
+	} else if (strcmp(kind, "clipboard") == 0) {
+		viewer_on_clipboard(viewer, message);
 	} else {
 		host->on_message(host->arg, viewer, kind, message);
 	}

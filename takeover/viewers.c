@@ -19,6 +19,7 @@
 #include "takeover/peer_link.h"
 #include "takeover/rfb.h"
 #include "takeover/viewer.h"
+#include "takeover/viewer_text.h"
 #include "takeover/viewer_thread.h"
 #define LOG_MODULE "viewers"
 #include "base/log.h"
@@ -108,6 +109,14 @@ static struct viewer *find_newest(const struct viewers *viewers, uint32_t sessio
 	return newest;
 }
 
+bool viewers_has_screen(const struct viewers *viewers)
+{
+	struct screen_info info = {0};
+	if (viewers->host.screen != NULL)
+		screen_info(viewers->host.screen, &info);
+	return info.is_ready;
+}
+
 bool viewers_has_socket(const struct viewers *viewers, uint32_t session)
 {
 	return find_newest(viewers, session) != NULL;
@@ -176,6 +185,20 @@ static void on_input(void *arg)
 {
 	struct viewers *viewers = arg;
 	viewers->events.on_input(viewers->events.arg);
+}
+
+static void tell_session(void *arg, uint32_t session, json_t *message)
+{
+	viewers_tell(arg, session, message);
+}
+
+static void tell_holder(void *arg, uint32_t session, json_t *message)
+{
+	struct viewers *viewers = arg;
+	if (viewers->holder_session == session)
+		viewers_tell(viewers, session, message);
+	else
+		json_decref(message);
 }
 
 static void on_message(void *arg, struct viewer *viewer, const char *kind, const json_t *message)
@@ -301,6 +324,9 @@ struct viewers *viewers_create(
 		.on_input = on_input,
 		.is_covered = is_covered,
 		.on_message = on_message,
+		.tell_session = tell_session,
+		.tell_holder = tell_holder,
+		.texts = viewer_texts_create(),
 		.on_ready = on_ready,
 		.on_caps = on_caps,
 		.on_ending = on_ending,
@@ -330,6 +356,7 @@ void viewers_destroy(struct viewers *viewers)
 		live_encoder_destroy(viewers->encoders[i]);
 	jpeg_share_destroy(viewers->host.jpegs);
 	privacy_card_destroy(viewers->host.card);
+	viewer_texts_destroy(viewers->host.texts);
 	free(viewers->name);
 	free(viewers);
 }

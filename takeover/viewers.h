@@ -80,6 +80,9 @@ void viewers_give(struct viewers *viewers, uint32_t session);
 /* Whether all but the holder see a card instead of the screen. */
 void viewers_cover(struct viewers *viewers, bool is_covered);
 
+/* Whether there is a screen to be seen. */
+bool viewers_has_screen(const struct viewers *viewers);
+
 /* Whether the session has a socket whose handshake is done. */
 bool viewers_has_socket(const struct viewers *viewers, uint32_t session);
 void viewers_close_session(
