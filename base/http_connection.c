@@ -13,6 +13,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/http_engine.h"
+#include "base/http_tls.h"
 
 #define READ_SIZE      16384
 #define BODY_READ_SIZE ((size_t)256 * 1024)
@@ -42,6 +43,9 @@ static int64_t find_due(const struct http_connection *connection)
 	int send_s = limits->send_timeout_s > 0 ? limits->send_timeout_s : SEND_TIMEOUT_S;
 	switch (connection->phase) {
 	case HTTP_PHASE_IDLE:
+		/* TLS may still be in its handshake, which is part of the first request. */
+		if (connection->transport.state != NULL && connection->sent == 0)
+			return connection->since_us + limits->request_timeout_s * INT64_C(1000000);
 		return connection->since_us + limits->idle_timeout_s * INT64_C(1000000);
 	case HTTP_PHASE_HEAD:
 	case HTTP_PHASE_BODY:
@@ -350,6 +354,10 @@ static void advance(struct http_connection *connection)
 void http_connection_run(struct http_connection *connection)
 {
 	advance(connection);
+	while (connection->transport.has_more && !connection->has_failed && is_reading(connection)) {
+		read_some(connection);
+		advance(connection);
+	}
 	if (connection->has_failed) {
 		http_connection_close(connection);
 		return;
@@ -406,7 +414,7 @@ struct http_connection *http_connection_create(
 	struct http_connection *connection = xcalloc(1, sizeof(*connection));
 	connection->server = listener->server;
 	connection->listener = listener;
-	connection->transport = (struct http_transport){&http_transport_plain, fd, NULL};
+	connection->transport = (struct http_transport){.ops = &http_transport_plain, .fd = fd};
 	connection->watch = (struct http_watch){.fd = fd, .fn = on_event};
 	list_init(&connection->deferred_link);
 	list_append(&listener->connections, &connection->link);
@@ -415,7 +423,8 @@ struct http_connection *http_connection_create(
 	http_output_init(&connection->out);
 	strncpy(connection->peer, peer, sizeof(connection->peer) - 1);
 	connection->since_us = clock_monotonic_us();
-	if (!http_watch_add(connection->server, &connection->watch, EPOLLIN)) {
+	bool is_wrapped = listener->tls == NULL || http_tls_wrap(listener->tls, &connection->transport);
+	if (!is_wrapped || !http_watch_add(connection->server, &connection->watch, EPOLLIN)) {
 		http_connection_close(connection);
 		return NULL;
 	}

@@ -57,6 +57,8 @@ struct http_listener {
 	void *arg;
 	bool is_unix;
 	int port;
+	struct http_tls *tls;      /* NULL: none */
+	char *error_headers;       /* lines for answers of the server's own; NULL: none */
 	char *path;                /* of a Unix socket */
 	dev_t path_dev;
 	ino_t path_ino;

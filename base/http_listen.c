@@ -375,6 +375,17 @@ int http_server_listen_tcp(struct http_server *server, const char *address, int 
 	return 0;
 }
 
+void http_listener_set_tls(struct http_listener *listener, struct http_tls *tls)
+{
+	listener->tls = tls;
+}
+
+void http_listener_set_error_headers(struct http_listener *listener, const char *lines)
+{
+	free(listener->error_headers);
+	listener->error_headers = xstrdup(lines);
+}
+
 int http_listener_port(const struct http_listener *listener)
 {
 	return listener->port;
@@ -403,5 +414,6 @@ void http_listener_destroy(struct http_listener *listener)
 			container_of(listener->connections.next, struct http_connection, link));
 	list_remove(&listener->link);
 	free(listener->path);
+	free(listener->error_headers);
 	free(listener);
 }

@@ -65,8 +65,10 @@ void http_reply_put_head(struct http_connection *connection, const struct http_r
 		buffer_printf(out, "Connection: close\r\n");
 	else if (is_old)
 		buffer_printf(out, "Connection: keep-alive\r\n");
-	if (request != NULL)
+	if (request != NULL && request->headers.len > 0)
 		buffer_append(out, request->headers.data, request->headers.len);
+	else if (connection->listener->error_headers != NULL) /* no handler has seen it */
+		buffer_printf(out, "%s", connection->listener->error_headers);
 	buffer_append(out, "\r\n", 2);
 }
 

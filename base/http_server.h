@@ -25,6 +25,7 @@
 #include <sys/types.h>
 
 struct buffer;
+struct http_tls;
 struct http_transport;
 struct loop;
 struct http_server;
@@ -64,6 +65,13 @@ int http_server_listen_unix(struct http_server *server, const char *path, mode_t
 int http_server_listen_tcp(struct http_server *server, const char *address, int port,
 	const struct http_limits *limits, http_handler handler, void *arg,
 	struct http_listener **out);
+/* What is accepted from now on speaks TLS. Borrowed. */
+void http_listener_set_tls(struct http_listener *listener, struct http_tls *tls);
+/*
+ * Header lines ("Name: value\r\n" each; copied) for the answers that the server gives itself and the
+ * handler never sees: to what is no HTTP, too large or too late.
+ */
+void http_listener_set_error_headers(struct http_listener *listener, const char *lines);
 int http_listener_port(const struct http_listener *listener);
 int http_listener_connection_count(const struct http_listener *listener);
 

@@ -6,6 +6,7 @@
 #ifndef BASE_HTTP_TRANSPORT_H
 #define BASE_HTTP_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -14,8 +15,8 @@ struct http_transport;
 
 /*
  * None blocks. Each returns the number of bytes moved or a negative errno, -EAGAIN when the socket
- * must first become ready. read returns 0 at the end; it keeps no decoded bytes back when it
- * returns fewer than asked for. send_file moves *offset on and returns 0 where the file has ended.
+ * must first become ready. read returns 0 at the end; when it returns fewer bytes than
+ * asked for it keeps no decoded ones back. send_file moves *offset on and returns 0 where the file has ended.
  */
 struct http_transport_ops {
 	ssize_t (*read)(struct http_transport *transport, void *data, size_t len);
@@ -30,6 +31,7 @@ struct http_transport {
 	const struct http_transport_ops *ops;
 	int fd;      /* non-blocking; what to watch for readiness; -1 when closed or handed over */
 	void *state; /* of a layer above the plain socket, or NULL */
+	bool has_more; /* decoded bytes are left: read again, the socket need not become ready */
 };
 
 extern const struct http_transport_ops http_transport_plain;

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/http_server.h"
+#include "base/http_tls.h"
 #include "base/loop.h"
 #include "display/display_probe.h"
 #include "display/privacy.h"
@@ -55,6 +56,8 @@ struct daemon {
 	struct loop_signal *signals[3];
 	int lock_fd;          /* on the state folder */
 	char *public_url;
+	char *page_policy;
+	struct http_tls *tls;
 	bool was_ready;       /* the last state told by events */
 	int width, height;
 	bool is_told_ready;   /* --ready-fd */
@@ -214,6 +217,18 @@ static bool listen_control(struct daemon *daemon)
 	return ret == 0;
 }
 
+static bool load_tls(struct daemon *daemon)
+{
+	const struct options *options = &daemon->options;
+	char error[400];
+	if (options->tls_cert == NULL)
+		return true;
+	daemon->tls = http_tls_create(options->tls_cert, options->tls_key, error, sizeof(error));
+	if (daemon->tls == NULL)
+		log_error("--tls-cert: %s", error);
+	return daemon->tls != NULL;
+}
+
 static bool listen_pages(struct daemon *daemon)
 {
 	const struct options *options = &daemon->options;
@@ -230,10 +245,15 @@ static bool listen_pages(struct daemon *daemon)
 			options->listen_address, options->listen_port, strerror(-ret));
 		return false;
 	}
+	char *error_headers = pages_error_headers(daemon->page_policy);
+	http_listener_set_error_headers(daemon->pages, error_headers);
+	free(error_headers);
+	if (daemon->tls != NULL)
+		http_listener_set_tls(daemon->pages, daemon->tls);
 	bool is_v6 = strchr(options->listen_address, ':') != NULL;
 	daemon->public_url = options->public_url != NULL
 				     ? xstrdup(options->public_url)
-				     : xasprintf("http://%s%s%s:%d", is_v6 ? "[" : "",
+				     : xasprintf("http%s://%s%s%s:%d", daemon->tls != NULL ? "s" : "", is_v6 ? "[" : "",
 					       options->listen_address, is_v6 ? "]" : "",
 					       http_listener_port(daemon->pages));
 	return true;
@@ -340,7 +360,10 @@ static bool daemon_start(struct daemon *daemon)
 	service->events = events_create(service->boot_id);
 	service->shot_cache = shot_cache_create();
 	daemon->http = http_server_create(daemon->loop);
-	if (!listen_control(daemon) || !lock_state_dir(daemon) || !listen_pages(daemon))
+	daemon->page_policy = pages_policy(&daemon->options);
+	service->page_policy = daemon->page_policy;
+	if (!listen_control(daemon) || !lock_state_dir(daemon) || !load_tls(daemon) ||
+		!listen_pages(daemon))
 		return false;
 	service->public_url = daemon->public_url;
 	service->downloads = downloads_create(
@@ -383,6 +406,8 @@ static void daemon_finish(struct daemon *daemon)
 	if (daemon->lock_fd >= 0)
 		close(daemon->lock_fd);
 	free((void *)(uintptr_t)service->xserver_fault);
+	http_tls_destroy(daemon->tls);
+	free(daemon->page_policy);
 	free(daemon->public_url);
 	options_finish(&daemon->options);
 }

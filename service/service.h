@@ -38,6 +38,7 @@ struct service {
 	struct recordings *recordings;
 	const char *socket_path;
 	const char *public_url;      /* without a trailing slash */
+	const char *page_policy;     /* Content-Security-Policy */
 	const char *xserver_fault;   /* why there is no X server and will be none; NULL */
 	uint64_t boot_id;            /* random, tells this run of the daemon from others */
 	int64_t started_us;          /* monotonic */

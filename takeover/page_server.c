@@ -71,6 +71,12 @@ static bool is_reading(const struct http_request *request)
 	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
 }
 
+bool page_server_has_asset(const char *path)
+{
+	return strncmp(path, "/assets/", 8) == 0 && strcmp(path + 8, "index.html") != 0 &&
+	       find_asset(path + 8) != NULL;
+}
+
 bool page_server_handle(struct page_server *server, struct http_request *request)
 {
 	const char *path = http_request_path(request);
@@ -79,11 +85,8 @@ bool page_server_handle(struct page_server *server, struct http_request *request
 		page_refuse(request, 403, "forbidden", "this service does not go by that name");
 		return true;
 	}
-	if (strncmp(path, "/assets/", 8) == 0 && is_reading(request)) {
-		const struct page_asset *asset = find_asset(path + 8);
-		if (asset == NULL || strcmp(asset->name, "index.html") == 0)
-			return false;
-		serve_asset(request, asset);
+	if (page_server_has_asset(path) && is_reading(request)) {
+		serve_asset(request, find_asset(path + 8));
 		return true;
 	}
 	if (strncmp(path, server->prefix, prefix_len) != 0)

@@ -31,6 +31,9 @@ struct page_server *page_server_create(const struct page_server_config *config);
 /* Before the HTTP server ends. Accepts NULL. */
 void page_server_destroy(struct page_server *server);
 
+/* Whether the path is that of a file which never changes under its name. */
+bool page_server_has_asset(const char *path);
+
 /* Answers what is the page's business; false: it is somebody else's. */
 bool page_server_handle(struct page_server *server, struct http_request *request);
 

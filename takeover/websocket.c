@@ -192,6 +192,8 @@ static void end(struct websocket *socket)
 	loop_timer_arm(socket->end_timer, 0);
 }
 
+static void receive(struct websocket *socket);
+
 static void on_end_timer(void *arg)
 {
 	struct websocket *socket = arg;
@@ -202,7 +204,11 @@ static void on_end_timer(void *arg)
 		socket->events.on_closed(socket->events.arg);
 	} else if (socket->is_drained_due && !socket->is_closing) {
 		socket->is_drained_due = false;
+		if (socket->transport.has_more)
+			loop_timer_arm(socket->end_timer, 0);
 		socket->events.on_drained(socket->events.arg);
+	} else if (socket->transport.has_more) {
+		receive(socket); /* its turn was over, and the socket itself may have nothing more */
 	}
 }
 
@@ -242,12 +248,14 @@ static void receive(struct websocket *socket)
 		end(socket);
 	else
 		pump(socket);
+	if (socket->transport.has_more && !socket->has_ended)
+		loop_timer_arm(socket->end_timer, 0);
 }
 
 static void on_ready(void *arg, int events)
 {
 	struct websocket *socket = arg;
-	if ((events & LOOP_READABLE) != 0 || socket->early.len > 0)
+	if ((events & LOOP_READABLE) != 0 || socket->early.len > 0 || socket->transport.has_more)
 		receive(socket);
 	else
 		pump(socket);
@@ -384,7 +392,8 @@ static void websocket_start(struct peer_link *link, const struct peer_link_event
 	socket->is_started = true;
 	socket->heard_us = clock_monotonic_us();
 	loop_timer_arm(socket->ping_timer, PEER_PING_MS);
-	watch(socket, LOOP_READABLE | (socket->early.len > 0 ? LOOP_WRITABLE : 0));
+	bool has_early = socket->early.len > 0 || socket->transport.has_more;
+	watch(socket, LOOP_READABLE | (has_early ? LOOP_WRITABLE : 0));
 }
 
 static bool queue(struct websocket *socket, uint8_t opcode, const void *data, size_t len)
