@@ -55,14 +55,16 @@ export async function startXev(box, daemon, kind = 'keyboard') {
 const PAGE = `<!doctype html><meta charset=utf-8><title>page</title>
 <style>body{margin:0;font:16px sans-serif}textarea{width:600px;height:200px;display:block}
 #source,#target{position:absolute;top:300px;width:100px;height:100px;background:#8c8}#source{left:50px}#target{left:400px;background:#c88}
-#wheel{position:absolute;top:450px;left:50px;width:500px;height:200px;background:#ccf}</style>
+#wheel{position:absolute;top:450px;left:50px;width:500px;height:200px;background:#ccf}
+#slider{position:absolute;top:300px;left:650px;width:400px;margin:0}#secret{position:absolute;top:400px;left:650px;width:300px;height:40px}</style>
 <textarea autofocus></textarea><div id=source draggable=true>source</div><div id=target>target</div><div id=wheel></div>
+<input type=range id=slider max=1000 value=100><input type=password id=secret>
 <script>
 const field = document.querySelector('textarea');
 const events = [];
 let queue = Promise.resolve();
 const post = () => { queue = queue.then(() => fetch('/state', { method: 'POST',
-  body: JSON.stringify({ value: field.value, events, focus: document.hasFocus() && document.activeElement === field }) })); };
+  body: JSON.stringify({ value: field.value, slider: Number(slider.value), secret: secret.value, events, focus: document.hasFocus() && document.activeElement === field }) })); };
 for (const name of ['dragstart', 'dragover', 'drop', 'wheel', 'keydown', 'click', 'dblclick'])
   addEventListener(name, (event) => {
     if (name === 'dragover' || name === 'drop') event.preventDefault();
@@ -70,7 +72,7 @@ for (const name of ['dragstart', 'dragover', 'drop', 'wheel', 'keydown', 'click'
       ctrl: event.ctrlKey, shift: event.shiftKey });
     post();
   }, { passive: false, capture: true });
-field.addEventListener('input', post);
+for (const each of [field, slider, secret]) each.addEventListener('input', post);
 addEventListener('focus', post, true);
 fetch('/command').then(function next(reply) { return reply.text().then((text) => {
   if (text === 'clear') { field.value = ''; events.length = 0; field.focus(); }

@@ -32,6 +32,7 @@ export class Line {
   private heardAt = 0;
   private askedAt: number | null = null; // when the ping went out that has no answer yet
   private isConnecting = false;
+  private isSilent = false;
   private isClosed = true;
   private run = 0; // counts connects and closes: an answer to an older one is void
 
@@ -105,10 +106,14 @@ export class Line {
   private attach(channel: RfbChannel) {
     this.channel = channel;
     this.askedAt = null;
+    this.isSilent = false;
     this.heardAt = performance.now();
     channel.onAnything = () => {
       this.heardAt = performance.now();
       this.askedAt = null;
+      if (!this.isSilent) return;
+      this.isSilent = false;
+      if (!this.isConnecting) this.events.onUp();
     };
     channel.onServerMessage = (message) => {
       if (message.t === 'hello') this.settle();
@@ -163,6 +168,9 @@ export class Line {
     if (owed > DEAD_MS - PING_MS) {
       this.channel?.drop();
       this.events.onSilent();
-    } else if (owed > SILENT_MS - PING_MS) this.events.onSilent();
+    } else if (owed > SILENT_MS - PING_MS && !this.isSilent) {
+      this.isSilent = true;
+      this.events.onSilent();
+    }
   }
 }

@@ -11,7 +11,6 @@ export interface ServerMessage {
 export class RfbChannel {
   // noVNC assigns these and checks that all of them are there.
   onopen: ((event: Event) => void) | null = null;
-  onmessage: ((event: { data: ArrayBuffer }) => void) | null = null;
   onclose: ((event: CloseEvent) => void) | null = null;
   onerror: ((event: Event) => void) | null = null;
 
@@ -21,6 +20,8 @@ export class RfbChannel {
 
   private readonly socket: WebSocket;
   private hasEnded = false;
+  private receive: ((event: { data: ArrayBuffer }) => void) | null = null;
+  private early: ArrayBuffer[] = []; // what came before noVNC was there
 
   constructor(url: string, ticket: string) {
     this.socket = new WebSocket(url, ['binary', `ticket.${ticket}`]);
@@ -34,9 +35,21 @@ export class RfbChannel {
       if (typeof event.data === 'string') {
         this.onServerMessage(JSON.parse(event.data) as ServerMessage);
       } else {
-        this.onmessage?.({ data: event.data });
+        if (this.receive) this.receive({ data: event.data });
+        else this.early.push(event.data);
       }
     };
+  }
+
+  get onmessage() {
+    return this.receive;
+  }
+
+  set onmessage(receive) {
+    this.receive = receive;
+    // Not from inside of noVNC's constructor, which assigns this.
+    const early = this.early.splice(0);
+    if (early.length > 0) queueMicrotask(() => early.forEach((data) => this.receive?.({ data })));
   }
 
   get protocol() {
