@@ -35,6 +35,16 @@ static void tell(struct studio *studio, const char *event, struct entry *entry)
 
 /* Films */
 
+/* The display thread tells of them only while some film shows them. */
+static void look_at_deeds(struct studio *studio)
+{
+	bool is_wanted = false;
+	const struct shared_film *shared;
+	list_for_each(shared, &studio->films, link)
+		is_wanted |= shared->shows_deeds;
+	screen_want_deeds(studio->screen, is_wanted);
+}
+
 struct shared_film *studio_take_film(
 	struct studio *studio, const struct film_settings *settings, struct frame *frame)
 {
@@ -53,7 +63,9 @@ struct shared_film *studio_take_film(
 	shared = xcalloc(1, sizeof(*shared));
 	shared->film = film;
 	shared->users = 1;
+	shared->shows_deeds = settings->shows_clicks || settings->shows_keys;
 	list_append(&studio->films, &shared->link);
+	look_at_deeds(studio);
 	return shared;
 }
 
@@ -62,6 +74,7 @@ void studio_give_film_back(struct studio *studio, struct shared_film *shared)
 	if (shared == NULL || --shared->users > 0)
 		return;
 	list_remove(&shared->link);
+	look_at_deeds(studio);
 	film_destroy(shared->film);
 	free(shared);
 }
@@ -481,20 +494,6 @@ void studio_say(struct studio *studio, const char *text)
 		recorder_say(recording->recorder, text);
 }
 
-void studio_add_click(struct studio *studio, int x, int y)
-{
-	struct shared_film *shared;
-	list_for_each(shared, &studio->films, link)
-		film_add_click(shared->film, x, y);
-}
-
-void studio_add_key(struct studio *studio, const char *name)
-{
-	struct shared_film *shared;
-	list_for_each(shared, &studio->films, link)
-		film_add_key(shared->film, name);
-}
-
 static void on_public_frame(void *arg, struct frame_reply *reply)
 {
 	struct studio *studio = arg;
@@ -521,9 +520,27 @@ void studio_set_private(struct studio *studio, bool is_private)
 		screen_request_frame(studio->screen, &whole, on_public_frame, studio);
 }
 
+static void on_click(void *arg, int x_root, int y_root)
+{
+	struct studio *studio = arg;
+	struct shared_film *shared;
+	list_for_each(shared, &studio->films, link)
+		film_add_click(shared->film, x_root, y_root);
+}
+
+static void on_keys(void *arg, const char *text)
+{
+	struct studio *studio = arg;
+	struct shared_film *shared;
+	list_for_each(shared, &studio->films, link)
+		film_add_key(shared->film, text);
+}
+
 void studio_set_screen(struct studio *studio, struct screen *screen)
 {
+	const struct screen_deeds deeds = {on_click, on_keys, studio};
 	studio->screen = screen;
+	screen_set_deeds(screen, &deeds);
 }
 
 void studio_on_screen_lost(struct studio *studio)

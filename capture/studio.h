@@ -75,8 +75,6 @@ int studio_active_count(const struct studio *studio);
 /* To all recordings: what the agent did (a chapter where wanted), what it says (a subtitle). */
 void studio_auto_mark(struct studio *studio, const char *text);
 void studio_say(struct studio *studio, const char *text);
-void studio_add_click(struct studio *studio, int x, int y);
-void studio_add_key(struct studio *studio, const char *name);
 /* Recordings, replay and broadcasts show a card instead of the screen, and a chapter says so. */
 void studio_set_private(struct studio *studio, bool is_private);
 

@@ -17,6 +17,7 @@ struct shared_film {
 	struct list link;
 	struct film *film;
 	int users;
+	bool shows_deeds;
 };
 
 struct recording {

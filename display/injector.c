@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "display/deeds.h"
 #include "display/input_gate.h"
 #include "display/xconn.h"
 #define LOG_MODULE "injector"
@@ -67,6 +68,7 @@ struct injector {
 	bool is_repeat_off; /* by us, and it was on before */
 	uint8_t unlocked;   /* locks that are to be set again */
 	unsigned press_count;
+	const struct deeds *deeds;
 	struct loop_timer *cap_timer; /* for what the agent holds */
 };
 
@@ -392,6 +394,11 @@ void injector_tap(struct injector *injector, uint8_t keycode)
 	fake_key(injector, keycode, false);
 }
 
+void injector_set_deeds(struct injector *injector, const struct deeds *deeds)
+{
+	injector->deeds = deeds;
+}
+
 void injector_button(struct injector *injector, uint8_t source, int button, bool is_down)
 {
 	if (button < 1 || button > INJECTOR_BUTTON_MAX)
@@ -407,6 +414,8 @@ void injector_button(struct injector *injector, uint8_t source, int button, bool
 	if (add_held(injector, source, code, true) && !was_held) {
 		injector->press_count++;
 		fake_button(injector, button, true);
+		if (source == INPUT_SOURCE_AGENT)
+			deeds_tell_click(injector->deeds);
 	}
 }
 

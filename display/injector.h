@@ -43,6 +43,10 @@ void injector_button(struct injector *injector, uint8_t source, int button, bool
 /* How many button presses there have been: a click since may be about to move the focus. */
 unsigned injector_press_count(const struct injector *injector);
 
+/* Whom to tell of the agent's presses; borrowed, NULL: nobody. */
+struct deeds;
+void injector_set_deeds(struct injector *injector, const struct deeds *deeds);
+
 /*
  * Moves the pointer; root coordinates in pixels. Clamped to the screen (the lower ends here, the
  * upper ones by the server, which knows its size at that moment).

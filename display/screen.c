@@ -99,6 +99,10 @@ static void create_hand(struct screen *screen)
 	}
 	if (screen->hand.typist == NULL)
 		log_warn("no input on %s: the X server lacks XTEST or XKEYBOARD", screen->display);
+	if (screen->hand.injector != NULL)
+		injector_set_deeds(screen->hand.injector, &screen->deeds);
+	if (screen->hand.typist != NULL)
+		typist_set_deeds(screen->hand.typist, &screen->deeds);
 	screen->runner = act_runner_create(&screen->hand);
 	screen->selections = selection_owner_create(conn);
 	screen->keeper = clipboard_keeper_create(
@@ -241,6 +245,7 @@ struct screen *screen_create(
 	screen->events = *events;
 	screen->loop = loop_create();
 	input_gate_init(&screen->gate, INPUT_SOURCE_AGENT, on_gate_change, screen);
+	screen_deeds_init(screen);
 	pthread_mutex_init(&screen->lock, NULL);
 	screen->x_fd = -1;
 	list_init(&screen->lane);

@@ -33,6 +33,13 @@ struct screen_info {
 	char display[64];
 };
 
+/* What the agent does with pointer and keys; text is valid during the call. */
+struct screen_deeds {
+	void (*on_click)(void *arg, int x_root, int y_root);
+	void (*on_keys)(void *arg, const char *text);
+	void *arg;
+};
+
 struct screen_events {
 	/* The state or the size changed; screen_info tells the new one. */
 	void (*on_change)(void *arg);
@@ -124,6 +131,10 @@ void screen_resize(
 void screen_watch_live(struct screen *screen, struct live_watch *watch);
 void screen_unwatch_live(
 	struct screen *screen, struct live_watch *watch, void (*done)(void *arg), void *arg);
+
+/* Whom to tell of what the agent does; told only while it is wanted. On the main thread. */
+void screen_set_deeds(struct screen *screen, const struct screen_deeds *deeds);
+void screen_want_deeds(struct screen *screen, bool is_wanted);
 
 /*
  * Has a viewer's event (display/viewer_input.h) carried out, after all that were posted before. Any

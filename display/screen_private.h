@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/list.h"
+#include "display/deeds.h"
 #include "display/frame_request.h"
 #include "display/hand.h"
 #include "display/input_gate.h"
@@ -22,6 +23,9 @@ struct screen {
 	bool is_ending;              /* main thread: no more on_change */
 
 	struct input_gate gate;      /* atomic; changed on the main thread */
+	struct screen_deeds deed_events; /* main thread */
+	_Atomic bool are_deeds_wanted;   /* set on the main thread */
+	struct deeds deeds;              /* immutable */
 	_Atomic int viewer_events;   /* that wait for the display thread */
 
 	pthread_mutex_t lock;
@@ -46,6 +50,9 @@ struct screen {
 	struct loop_timer *probe_timer;
 	uint64_t last_serial;
 };
+
+/* screen_deeds.c */
+void screen_deeds_init(struct screen *screen);
 
 /* screen_hand.c, display thread: ends what acts and what waits to, before the connection closes; tells
    it that the holder of the screen has changed. */

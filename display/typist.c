@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "display/deeds.h"
 #include "display/typist.h"
 
 #include <stdarg.h>
@@ -276,6 +277,11 @@ static struct typist_op *enqueue(struct typist *typist, enum typist_kind kind,
 	return op;
 }
 
+void typist_set_deeds(struct typist *typist, const struct deeds *deeds)
+{
+	typist->deeds = deeds;
+}
+
 uint64_t typist_type(struct typist *typist, struct input_ticket ticket, const char *text,
 	size_t len, const struct typist_text_options *options, typist_done done, void *arg)
 {
@@ -283,6 +289,8 @@ uint64_t typist_type(struct typist *typist, struct input_ticket ticket, const ch
 	if (options != NULL)
 		op->text_options = *options;
 	typist_text_parse(op, text, len);
+	if (ticket.source == INPUT_SOURCE_AGENT)
+		deeds_tell_text(typist->deeds, text, len);
 	return op->id;
 }
 
@@ -297,6 +305,8 @@ uint64_t typist_key(struct typist *typist, struct input_ticket ticket,
 	if (op->key_options.hold_ms > TYPIST_HOLD_MAX_MS)
 		op->key_options.hold_ms = TYPIST_HOLD_MAX_MS;
 	op->presses_left = op->key_options.repeat < 1 ? 1 : op->key_options.repeat;
+	if (ticket.source == INPUT_SOURCE_AGENT)
+		deeds_tell_chord(typist->deeds, chord);
 	return op->id;
 }
 
@@ -312,6 +322,9 @@ uint64_t typist_keysym(struct typist *typist, struct input_ticket ticket, bool i
 	struct typist_op *op = enqueue(typist, TYPIST_KEYSYM, ticket, done, arg);
 	op->keysym = keysym;
 	op->is_down = is_down;
+	const struct key_chord chord = {.keysyms = {keysym}, .count = 1};
+	if (ticket.source == INPUT_SOURCE_AGENT && is_down)
+		deeds_tell_chord(typist->deeds, &chord);
 	return op->id;
 }
 

@@ -62,6 +62,10 @@ struct typist *typist_create(struct xconn *conn, struct injector *injector,
 /* Cancels what waits (done is called), gives the keymap back. Accepts NULL. */
 void typist_destroy(struct typist *typist);
 
+/* Whom to tell of what the agent types; borrowed, NULL: nobody. */
+struct deeds;
+void typist_set_deeds(struct typist *typist, const struct deeds *deeds);
+
 struct typist_text_options {
 	bool via_paste; /* all of it through the clipboard */
 	int delay_ms;   /* between characters; 0: as fast as the program takes them */

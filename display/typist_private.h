@@ -70,6 +70,7 @@ struct held_keysym {
 
 /* All fields are owned by the display thread. */
 struct typist {
+	const struct deeds *deeds; /* NULL: nobody is told */
 	struct xconn *conn;
 	struct injector *injector;
 	const struct input_gate *gate;

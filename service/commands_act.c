@@ -9,11 +9,13 @@
 #include "base/json.h"
 #include "base/loop.h"
 #include "capture/shot.h"
+#include "capture/studio.h"
 #include "display/frame.h"
 #include "display/screen.h"
 #include "service/call.h"
 #include "service/commands.h"
 #include "service/lock.h"
+#include "service/recordings.h"
 #include "service/reply.h"
 #include "service/service.h"
 #include "service/shot_json.h"
@@ -22,6 +24,8 @@
 #define GRACE_MS 12000
 /* A character of text takes less than this into any program measured. */
 #define CHARACTER_MS 20
+/* Of the names of its actions a batch's chapter has about so many. */
+#define MARK_BYTES 60
 
 struct act_job {
 	struct service *service;
@@ -344,6 +348,22 @@ static int time_allowance_ms(const struct act_job *job)
 	return ms > 3600000 ? 3600000 : (int)ms;
 }
 
+/* A chapter in what records now: the actions' names, each run of the same once. */
+static void mark_recordings(const struct act_job *job)
+{
+	struct buffer text = {0};
+	struct studio *studio = recordings_studio(job->service->recordings);
+	if (studio_active_count(studio) == 0)
+		return;
+	for (size_t i = 0; i < job->action_count && text.len < MARK_BYTES; i++) {
+		if (i == 0 || strcmp(job->names[i], job->names[i - 1]) != 0)
+			buffer_printf(&text, "%s%s", i > 0 ? ", " : "", job->names[i]);
+	}
+	buffer_append(&text, "", 1);
+	studio_auto_mark(studio, (const char *)text.data);
+	buffer_finish(&text);
+}
+
 static void start(struct act_job *job, struct http_request *request)
 {
 	job->action_count = job->actions.count;
@@ -351,6 +371,7 @@ static void start(struct act_job *job, struct http_request *request)
 	for (size_t i = 0; i < job->action_count; i++)
 		job->names[i] = job->actions.items[i].name;
 	job->call = call_begin(job->service, request, time_allowance_ms(job), on_gone, job);
+	mark_recordings(job);
 	job->is_running = true;
 	job->batch = screen_act(job->service->screen, &job->actions, &job->act, on_done, job);
 }

@@ -8,8 +8,10 @@
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/json.h"
+#include "capture/studio.h"
 #include "capture/shot.h"
 #include "service/commands.h"
+#include "service/recordings.h"
 #include "service/reply.h"
 #include "service/service.h"
 #include "service/shot_json.h"
@@ -243,10 +245,12 @@ void command_say(struct service *service, struct http_request *request, const ch
 	json_reader_init(&reader, object, "");
 	if (!json_read_string(&reader, "text", &text) || !messages_text_is_good(text))
 		json_reader_fail(&reader, "text", "must have 1 to %d characters", MESSAGE_LENGTH_MAX);
-	if (json_reader_finish(&reader))
+	if (json_reader_finish(&reader)) {
+		studio_say(recordings_studio(service->recordings), text);
 		reply_json(request, 201, takeovers_say(service->takeovers, text));
-	else
+	} else {
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	}
 	json_decref(object);
 }
 

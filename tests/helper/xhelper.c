@@ -7,6 +7,7 @@
  *   xhelper blink X Y W H MS                a window that changes its colour every MS milliseconds
  *   xhelper recolour X Y W H                one that takes a new colour at each line of input, and
  *                                           answers with a line (TrueColor screens)
+ *   xhelper colours X Y W H                 the same with the colours it reads: RRGGBB a line
  *   xhelper picture FILE                    covers the screen with a picture (PPM, P6)
  *   xhelper cursor SIZE HOT_X HOT_Y RRGGBB  gives the root window a solid square cursor, and stays
  *   xhelper warp X Y                        moves the pointer there
@@ -211,6 +212,25 @@ static void run_blink(int argc, char **argv)
 	}
 }
 
+static void run_colours(int argc, char **argv)
+{
+	if (argc != 4)
+		fail("colours X Y W H");
+	XVisualInfo visual = default_visual();
+	Window window =
+		make_window(atoi(argv[0]), atoi(argv[1]), atoi(argv[2]), atoi(argv[3]), &visual, 0);
+	show(window);
+	announce(window);
+	char line[16];
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		XSetWindowBackground(dpy, window, strtoul(line, NULL, 16));
+		XClearWindow(dpy, window);
+		XSync(dpy, True);
+		puts("done");
+		fflush(stdout);
+	}
+}
+
 static void run_recolour(int argc, char **argv)
 {
 	if (argc != 4)
@@ -292,7 +312,7 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*run)(int argc, char **argv);
 	} commands[] = {{"pattern", run_pattern}, {"window", run_window}, {"argb", run_argb},
-		{"blink", run_blink}, {"recolour", run_recolour}, {"picture", run_picture},
+		{"blink", run_blink}, {"recolour", run_recolour}, {"colours", run_colours}, {"picture", run_picture},
 		{"cursor", run_cursor}, {"warp", run_warp}};
 	dpy = XOpenDisplay(NULL);
 	if (dpy == NULL)

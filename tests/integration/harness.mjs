@@ -209,15 +209,16 @@ export class Box {
   }
 
   /**
-   * boxscreend, with a socket of its own. Waits for its ready line unless `waits` is false; then
+   * boxscreend, with a socket of its own; `wrap`: words that run it (taskset, unshare). Waits for its ready line unless `waits` is false; then
    * at least for the socket.
    */
-  async startDaemon({ display, xvfb, args = [], env, waits = true, socket } = {}) {
+  async startDaemon({ display, xvfb, args = [], env, waits = true, socket, wrap = [], stateDir } = {}) {
     const number = this.daemonCount++;
     socket = socket || this.file(`control${number}.sock`);
     const screen = [...(display ? ['--display', display] : []), ...(xvfb ? ['--xvfb', xvfb] : [])];
-    const daemon = this.spawn(programs.boxscreend, [...screen, '--socket', socket,
-      '--listen', '127.0.0.1:0', '--state-dir', this.file(`state${number}`), '--ready-fd', '3', ...args],
+    const [command, ...lead] = [...wrap, programs.boxscreend];
+    const daemon = this.spawn(command, [...lead, ...screen, '--socket', socket,
+      '--listen', '127.0.0.1:0', '--state-dir', stateDir || this.file(`state${number}`), '--ready-fd', '3', ...args],
     { env, fds: ['pipe'], ChildClass: Daemon, name: `boxscreend ${number}` });
     daemon.socket = socket;
     daemon.env = { BOXSCREEN_SOCKET: socket };
