@@ -100,6 +100,9 @@ int command_shot(const struct invocation *call);
 int command_status(const struct invocation *call);
 int command_type(const struct invocation *call);
 int command_link(const struct invocation *call);
+int command_notes(const struct invocation *call);
+int command_say(const struct invocation *call);
+int command_takeover(const struct invocation *call);
 int command_windows(const struct invocation *call);
 int command_xdotool(const struct invocation *call);
 

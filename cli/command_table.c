@@ -189,6 +189,36 @@ const struct command commands[] = {
 		.run = command_link,
 	},
 	{
+		.name = "takeover",
+		.operands = "[INSTRUCTION…]",
+		.operands_max = 50,
+		.summary = "ask a person to take the screen over, and wait until it is handed back",
+		.details = "Prints the link to standard error, and at the end the outcome (done, could_not, "
+			   "other) and the person's message. Ends with 3 when nobody handed back in time. A "
+			   "takeover outlives this command: without --note it waits for the one that is open.",
+		.options = OPTIONS(
+			{"note", 'n', "TEXT", "what the person is to do, and why"},
+			{"timeout", 't', "SECONDS", "how long the link is good, and again once it was opened (1800)"},
+			{"no-wait", 0, NULL, "print the link and do not wait"},
+			{"cancel", 0, NULL, "give the open takeover up"}),
+		.run = command_takeover,
+	},
+	{
+		.name = "say",
+		.operands = "TEXT",
+		.operands_min = 1,
+		.operands_max = 1,
+		.summary = "write to the people at the page",
+		.run = command_say,
+	},
+	{
+		.name = "notes",
+		.summary = "print what was said, and what people noted",
+		.options = OPTIONS({"since", 0, "ID", "only what came after the message of that id",
+			OPTION_QUERY}),
+		.run = command_notes,
+	},
+	{
 		.name = "record start",
 		.summary = "record the screen into an mp4, print the recording's id",
 		.details = "Runs until \"record stop\". The file can be played at every moment, whatever happens.",

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* boxscreen takeover, say, notes: asking a person, and what is written to and fro. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "cli/arguments.h"
+#include "cli/client.h"
+#include "cli/command.h"
+
+#define WAIT_S         55
+#define RETRY_FIRST_MS 100
+#define RETRY_MAX_MS   2000
+
+/* Posts a JSON body (taken; NULL: the words are no UTF-8). Returns the exit status. */
+static int post(const struct invocation *call, const char *target, json_t *body,
+	struct http_answer *answer)
+{
+	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+	json_decref(body);
+	if (text == NULL) {
+		complain("the text is not valid UTF-8");
+		return EXIT_USAGE;
+	}
+	const struct http_call http = {.method = "POST",
+		.target = target,
+		.content_type = "application/json",
+		.body = text,
+		.body_len = strlen(text),
+		.silence_max_ms = CLIENT_SILENCE_MAX_MS};
+	int status = client_call(call, &http, answer);
+	free(text);
+	return status;
+}
+
+static const char *member(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+	return text != NULL ? text : "";
+}
+
+/* Progress is for people: on a terminal only. */
+static void show(const char *text)
+{
+	if (isatty(STDERR_FILENO))
+		fprintf(stderr, "boxscreen: %s\n", text);
+}
+
+static void show_state(const json_t *takeover)
+{
+	const char *state = member(takeover, "state");
+	char *line = NULL;
+	if (strcmp(state, "open") == 0 && json_is_string(json_object_get(takeover, "left_at")))
+		line = xasprintf("the person has left without handing back; the link is good until %s",
+			member(takeover, "expires_at"));
+	else if (strcmp(state, "open") == 0)
+		line = xasprintf("waiting for somebody to open the link (good until %s)",
+			member(takeover, "expires_at"));
+	else if (strcmp(state, "connected") == 0)
+		line = xstrdup("a person has the screen");
+	else if (strcmp(state, "away") == 0)
+		line = xstrdup("the person's connection is lost; waiting for them to come back");
+	if (line != NULL)
+		show(line);
+	free(line);
+}
+
+/* Prints what came of it; the exit status. */
+static int finish(const struct invocation *call, const json_t *takeover, const struct http_answer *answer)
+{
+	const char *state = member(takeover, "state");
+	int status = strcmp(state, "handed_back") == 0 ? EXIT_DONE
+		     : strcmp(state, "expired") == 0   ? EXIT_TIMED_OUT
+						       : EXIT_ERROR;
+	if (call->wants_json) {
+		client_print(answer->body.data, answer->body.len, true);
+	} else if (status == EXIT_DONE) {
+		const char *message = member(takeover, "message");
+		char *line = xasprintf("%s%s%s", member(takeover, "outcome"),
+			message[0] != '\0' ? ": " : "", message);
+		client_print(line, strlen(line), true);
+		free(line);
+	} else {
+		complain("%s", status == EXIT_TIMED_OUT ? "nobody handed the screen back in time"
+							: "the takeover was cancelled");
+	}
+	return status;
+}
+
+static void pause_ms(int ms)
+{
+	const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
+	nanosleep(&pause, NULL);
+}
+
+/* A daemon that is started anew, or a line that broke: the takeover is still there. */
+static bool is_worth_retrying(int error)
+{
+	return error == -ECONNRESET || error == -ECONNREFUSED || error == -ENOENT ||
+	       error == -ETIMEDOUT;
+}
+
+static int poll_once(const struct invocation *call, const char *id, json_int_t version,
+	struct http_answer *answer)
+{
+	char *target = xasprintf("/v1/takeovers/%s?wait_s=%d&since=%lld&shot=%d", id, WAIT_S,
+		(long long)version, call->wants_json);
+	const struct http_call http = {
+		.method = "GET", .target = target, .silence_max_ms = (WAIT_S + 15) * 1000};
+	int ret = http_unix_call(call->socket_path, &http, answer);
+	free(target);
+	return ret;
+}
+
+/* Waits for the end, however often the connection breaks. */
+static int wait_for_end(const struct invocation *call, const char *id, json_int_t version)
+{
+	int retry_ms = RETRY_FIRST_MS;
+	for (;;) {
+		struct http_answer answer = {0};
+		int ret = poll_once(call, id, version, &answer);
+		if (ret < 0 && is_worth_retrying(ret)) {
+			if (retry_ms == RETRY_FIRST_MS)
+				show("the daemon does not answer; waiting for it to come back");
+			http_answer_finish(&answer);
+			pause_ms(retry_ms);
+			retry_ms = retry_ms * 2 < RETRY_MAX_MS ? retry_ms * 2 : RETRY_MAX_MS;
+			continue;
+		}
+		retry_ms = RETRY_FIRST_MS;
+		int status = client_judge(call, ret, &answer);
+		json_t *takeover = status == EXIT_DONE ? client_parse(&answer) : NULL;
+		json_int_t now = json_integer_value(json_object_get(takeover, "version"));
+		bool has_ended = json_object_get(takeover, "ended_at") != NULL;
+		if (takeover == NULL && status == EXIT_DONE)
+			status = EXIT_ERROR;
+		if (has_ended)
+			status = finish(call, takeover, &answer);
+		else if (takeover != NULL && now != version)
+			show_state(takeover);
+		version = now;
+		bool goes_on = takeover != NULL && !has_ended;
+		json_decref(takeover);
+		http_answer_finish(&answer);
+		if (!goes_on)
+			return status;
+	}
+}
+
+/* A number goes as one; the daemon says what is wrong with anything else. */
+static json_t *number_or_text(const char *text)
+{
+	char *end;
+	long value = strtol(text, &end, 10);
+	return end != text && *end == '\0' ? json_integer(value) : json_string(text);
+}
+
+static json_t *request_body(const struct invocation *call, const char *note)
+{
+	const char *timeout = invocation_value(call, "timeout");
+	json_t *body = json_pack("{s:s, s:[]}", "note", note, "instructions");
+	json_t *instructions = json_object_get(body, "instructions");
+	if (timeout != NULL)
+		json_object_set_new(body, "timeout_s", number_or_text(timeout));
+	for (int i = 0; i < call->operand_count; i++)
+		json_array_append_new(instructions, json_string(call->operands[i]));
+	return body;
+}
+
+static int open_takeover(const struct invocation *call, const char *note)
+{
+	struct http_answer answer = {0};
+	int status = post(call, "/v1/takeovers", request_body(call, note), &answer);
+	json_t *takeover = status == EXIT_DONE ? client_parse(&answer) : NULL;
+	if (takeover != NULL && invocation_value(call, "no-wait") != NULL) {
+		const char *url = member(takeover, "url");
+		status = call->wants_json ? client_print(answer.body.data, answer.body.len, true)
+					  : client_print(url, strlen(url), true);
+	} else if (takeover != NULL) {
+		fprintf(stderr, "%s\n", member(takeover, "url"));
+		show_state(takeover);
+		status = wait_for_end(call, member(takeover, "id"),
+			json_integer_value(json_object_get(takeover, "version")));
+	} else if (status == EXIT_DONE) {
+		status = EXIT_ERROR;
+	}
+	json_decref(takeover);
+	http_answer_finish(&answer);
+	return status;
+}
+
+/* The takeover that is open now: cancels it, or waits for its end. */
+static int use_open_one(const struct invocation *call, bool cancels)
+{
+	struct http_answer answer = {0}, cancelled = {0};
+	int status = client_get(call, "/v1/status", &answer);
+	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL;
+	const json_t *takeover = json_object_get(reply, "takeover");
+	if (status == EXIT_DONE && !json_is_object(takeover)) {
+		complain("no takeover is open; open one with --note TEXT");
+		status = EXIT_USAGE;
+	} else if (status == EXIT_DONE && cancels) {
+		char *target = xasprintf("/v1/takeovers/%s/cancel", member(takeover, "id"));
+		status = post(call, target, json_object(), &cancelled);
+		if (status == EXIT_DONE && call->wants_json)
+			status = client_print(cancelled.body.data, cancelled.body.len, true);
+		free(target);
+	} else if (status == EXIT_DONE) {
+		show_state(takeover);
+		status = wait_for_end(call, member(takeover, "id"),
+			json_integer_value(json_object_get(takeover, "version")));
+	}
+	json_decref(reply);
+	http_answer_finish(&answer);
+	http_answer_finish(&cancelled);
+	return status;
+}
+
+int command_takeover(const struct invocation *call)
+{
+	const char *note = invocation_value(call, "note");
+	bool cancels = invocation_value(call, "cancel") != NULL;
+	if (cancels && (note != NULL || call->operand_count > 0)) {
+		complain("--cancel ends the open takeover; it takes no note");
+		return EXIT_USAGE;
+	}
+	return note != NULL ? open_takeover(call, note) : use_open_one(call, cancels);
+}
+
+int command_say(const struct invocation *call)
+{
+	struct http_answer answer = {0};
+	int status = post(call, "/v1/say", json_pack("{s:s}", "text", call->operands[0]), &answer);
+	if (status == EXIT_DONE && call->wants_json)
+		status = client_print(answer.body.data, answer.body.len, true);
+	http_answer_finish(&answer);
+	return status;
+}
+
+int command_notes(const struct invocation *call)
+{
+	struct http_answer answer = {0};
+	struct buffer target = {0};
+	buffer_printf(&target, "/v1/notes");
+	client_append_query(&target, call);
+	buffer_append(&target, "", 1);
+	int status = client_get(call, (const char *)target.data, &answer);
+	if (status == EXIT_DONE && call->wants_json) {
+		status = client_print(answer.body.data, answer.body.len, true);
+	} else if (status == EXIT_DONE) {
+		json_t *reply = client_parse(&answer);
+		const json_t *notes = json_object_get(reply, "notes");
+		for (size_t i = 0; i < json_array_size(notes); i++) {
+			const json_t *note = json_array_get(notes, i);
+			printf("%s %s: %s\n", member(note, "time"), member(note, "from"),
+				member(note, "text"));
+		}
+		status = reply != NULL ? client_print("", 0, false) : EXIT_ERROR;
+		json_decref(reply);
+	}
+	buffer_finish(&target);
+	http_answer_finish(&answer);
+	return status;
+}
