@@ -3,8 +3,9 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stddef.h>
+
+#define SPINS 2000
 
 struct helper {
 	void (*work)(void *arg);
@@ -39,20 +40,31 @@ static void helper_place(struct helper *helper, pthread_attr_t *attr)
 	                    pthread_attr_setaffinity_np(attr, sizeof(others), &others) == 0;
 }
 
-void parallel_run_pair(void (*work)(void *arg), void *first, void *second)
+bool parallel_run_pair(void (*work)(void *arg), void *first, void *second)
 {
 	struct helper helper = {.work = work, .arg = second};
 	pthread_attr_t attr;
 	pthread_t thread;
-	bool is_started = false;
-	if (pthread_attr_init(&attr) == 0) {
-		helper_place(&helper, &attr);
-		is_started = pthread_create(&thread, &attr, helper_main, &helper) == 0;
-		pthread_attr_destroy(&attr);
-	}
+	if (pthread_attr_init(&attr) != 0)
+		return false;
+	helper_place(&helper, &attr);
+	bool is_started = pthread_create(&thread, &attr, helper_main, &helper) == 0;
+	pthread_attr_destroy(&attr);
+	if (!is_started)
+		return false;
 	work(first);
-	if (is_started)
-		pthread_join(thread, NULL);
-	else
-		work(second);
+	pthread_join(thread, NULL);
+	return true;
+}
+
+void parallel_meet(struct parallel_meeting *meeting)
+{
+	/* Each meeting takes two arrivals: the second is the one that makes the number even. */
+	int met_at = (atomic_fetch_add(&meeting->arrivals, 1) | 1) + 1;
+	for (int i = 0; atomic_load(&meeting->arrivals) < met_at; i++) {
+		/* They share the work evenly, so the wait is short; unless the other has lost its
+		   processor. */
+		if (i >= SPINS)
+			sched_yield();
+	}
 }

@@ -45,18 +45,21 @@
 /* One encoding on its way, shared by the threads that work on it. */
 struct png_job {
 	const struct pixels *src; /* immutable */
-	int threads;              /* 1 or 2, immutable */
-	/* Written by job_find_palette, then immutable. */
+	size_t strip_bytes;       /* of a strip before compression, about; immutable */
+	int threads;              /* 1 or 2, immutable while they run */
+	/* Written by find_palette, then immutable. */
 	struct palette palettes[2]; /* what each thread has found; at last the first has all */
 	bool has_palette;
-	/* Laid out by job_lay_out; then each strip is owned by the thread that took it. */
+	/* Laid out by lay_out; then each strip is owned by the thread that took it. */
 	struct png_strip *strips;
 	int strip_count;
 	uint8_t *work[2]; /* of each thread, in memory */
 	uint8_t *memory;
+	int error;     /* of lay_out, or of a strip */
 	uint8_t *idat; /* the zlib stream, in memory */
 	size_t idat_len;
-	atomic_int next; /* the piece of work to take next */
+	struct parallel_meeting meeting;
+	atomic_int next_chunk, next_strip; /* the piece of work to take next */
 	atomic_bool has_too_many_colours;
 };
 
@@ -66,15 +69,11 @@ struct job_thread {
 	int index;
 };
 
-/* Does the work on one thread or two. */
-static void job_run(struct png_job *job, void (*work)(void *job_thread))
+/* Waits for the other thread to come as far, if there is one. */
+static void meet(struct png_job *job)
 {
-	struct job_thread threads[2] = {{job, 0}, {job, 1}};
-	atomic_store(&job->next, 0);
 	if (job->threads == 2)
-		parallel_run_pair(work, &threads[0], &threads[1]);
-	else
-		work(&threads[0]);
+		parallel_meet(&job->meeting);
 }
 
 /* Adds the colours of a sampled row's followers, up to the next sampled row. */
@@ -91,33 +90,29 @@ static bool collect_chunk(const struct pixels *src, int chunk, struct palette *p
 	return true;
 }
 
-static void collect_colours(void *arg)
+/* The colours of some sampled rows, which tell soon of a photo, then all between. */
+static void collect_colours(struct png_job *job, struct palette *palette)
 {
-	const struct job_thread *thread = arg;
-	struct png_job *job = thread->job;
-	int chunks = (job->src->height - 1) / SAMPLE_EVERY + 1;
-	while (!atomic_load(&job->has_too_many_colours)) {
-		int chunk = atomic_fetch_add(&job->next, 1);
-		if (chunk >= chunks)
-			return;
-		if (!collect_chunk(job->src, chunk, &job->palettes[thread->index]))
+	const struct pixels *src = job->src;
+	int chunks = (src->height - 1) / SAMPLE_EVERY + 1, chunk;
+	palette_init(palette);
+	while (!atomic_load(&job->has_too_many_colours) &&
+		(chunk = atomic_fetch_add(&job->next_chunk, 1)) < 2 * chunks) {
+		bool is_sample = chunk < chunks;
+		bool fits = is_sample ? palette_add_row(palette,
+						pixels_row(src, chunk * SAMPLE_EVERY), src->width)
+				      : collect_chunk(src, chunk - chunks, palette);
+		if (!fits)
 			atomic_store(&job->has_too_many_colours, true);
 	}
 }
 
-/* Collects the picture's colours; has_palette says whether there are at most 256. */
-static void job_find_palette(struct png_job *job)
+/* Of what the threads have found: has_palette says whether there are at most 256 colours. */
+static void find_palette(struct png_job *job)
 {
-	const struct pixels *src = job->src;
-	palette_init(&job->palettes[0]);
-	palette_init(&job->palettes[1]);
-	for (int y = 0; y < src->height; y += SAMPLE_EVERY) {
-		if (!palette_add_row(&job->palettes[0], pixels_row(src, y), src->width))
-			return;
-	}
-	job_run(job, collect_colours);
-	job->has_palette =
-	        !job->has_too_many_colours && palette_merge(&job->palettes[0], &job->palettes[1]);
+	job->has_palette = !job->has_too_many_colours;
+	for (int i = 1; i < job->threads && job->has_palette; i++)
+		job->has_palette = palette_merge(&job->palettes[0], &job->palettes[i]);
 	/* Which thread came upon which colour is chance, and must not show in the file. */
 	if (job->has_palette)
 		palette_sort(&job->palettes[0]);
@@ -129,12 +124,12 @@ static const struct palette *job_palette(const struct png_job *job)
 }
 
 /* Cuts the picture into strips and gives them and the threads their memory, all in one block. */
-static int job_lay_out(struct png_job *job, size_t strip_bytes)
+static int lay_out(struct png_job *job)
 {
 	const struct palette *palette = job_palette(job);
 	int width = job->src->width, height = job->src->height;
 	size_t bytes = png_row_size(width, palette) * (size_t)height;
-	size_t wanted = (bytes - 1) / strip_bytes + 1;
+	size_t wanted = (bytes - 1) / job->strip_bytes + 1;
 	int rows_per_strip = wanted < (size_t)height ? (int)(((size_t)height - 1) / wanted + 1) : 1;
 	job->strip_count = (height - 1) / rows_per_strip + 1;
 	size_t work_size = png_strip_work_size(width, rows_per_strip, palette);
@@ -159,13 +154,27 @@ static int job_lay_out(struct png_job *job, size_t strip_bytes)
 	return 0;
 }
 
-static void compress_strips(void *arg)
+static void compress_strips(struct png_job *job, uint8_t *work)
+{
+	int i;
+	while ((i = atomic_fetch_add(&job->next_strip, 1)) < job->strip_count)
+		png_strip_compress(&job->strips[i], work);
+}
+
+/* What each thread does. */
+static void job_work(void *arg)
 {
 	const struct job_thread *thread = arg;
 	struct png_job *job = thread->job;
-	int i;
-	while ((i = atomic_fetch_add(&job->next, 1)) < job->strip_count)
-		png_strip_compress(&job->strips[i], job->work[thread->index]);
+	collect_colours(job, &job->palettes[thread->index]);
+	meet(job);
+	if (thread->index == 0) {
+		find_palette(job);
+		job->error = lay_out(job);
+	}
+	meet(job);
+	if (job->error == 0)
+		compress_strips(job, job->work[thread->index]);
 }
 
 /* Moves the strips' streams together and makes a zlib stream (RFC 1950) of them. */
@@ -186,19 +195,18 @@ static void job_join_strips(struct png_job *job)
 	job->idat_len = (size_t)(end - job->idat);
 }
 
-static int job_compress(struct png_job *job, size_t strip_bytes)
+static int job_compress(struct png_job *job)
 {
-	job_find_palette(job);
-	int err = job_lay_out(job, strip_bytes);
-	if (err < 0)
-		return err;
-	job_run(job, compress_strips);
-	for (int i = 0; i < job->strip_count; i++) {
-		if (job->strips[i].error < 0)
-			return job->strips[i].error;
+	struct job_thread threads[2] = {{job, 0}, {job, 1}};
+	if (job->threads == 1 || !parallel_run_pair(job_work, &threads[0], &threads[1])) {
+		job->threads = 1;
+		job_work(&threads[0]);
 	}
-	job_join_strips(job);
-	return 0;
+	for (int i = 0; i < job->strip_count && job->error == 0; i++)
+		job->error = job->strips[i].error;
+	if (job->error == 0)
+		job_join_strips(job);
+	return job->error;
 }
 
 static void on_png_error(png_structp png, png_const_charp message)
@@ -292,8 +300,9 @@ static int encode_in_strips(const struct pixels *src, size_t strip_bytes, int th
 {
 	struct png_job *job = xcalloc(1, sizeof(*job));
 	job->src = src;
+	job->strip_bytes = strip_bytes;
 	job->threads = threads;
-	int err = job_compress(job, strip_bytes);
+	int err = job_compress(job);
 	if (err == 0)
 		err = write_file(job, meta, out);
 	free(job->strips);
