@@ -345,6 +345,20 @@ boxTest('what is on the screen when the call comes is in the picture', async (bo
   }
 });
 
+boxTest('small changes in turn: each picture is whole and exact', async (box) => {
+  const { daemon, env } = await box.startScreen({ width: 640, height: 480 });
+  await box.paint(env, 'pattern', 2);
+  let seed = 7;
+  const random = (below) => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+  for (let i = 0; i < 24; i++) {
+    const size = i % 6 === 5 ? [600, 400] : [1 + random(40), 1 + random(30)];
+    await box.paint(env, 'window', random(600), random(440), ...size,
+      (0x100000 + random(0xefffff)).toString(16));
+    // Some pictures are passed over, so that old memory misses more than one change.
+    if (i % 5 !== 3) assertSamePixels(await daemon.shot(), await xwd(box, env));
+  }
+});
+
 boxTest('no torn pictures while the whole screen flips', async (box) => {
   const { daemon, env } = await box.startScreen();
   await box.paint(env, 'blink', 0, 0, 1280, 800, 2);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "display/activity.h"
+#include "display/damage_history.h"
 #include "display/display_probe.h"
 #include "display/frame.h"
 #include "display/frame_diff.h"
@@ -175,6 +176,52 @@ static void damage_bounds_the_search(void **state)
 	free((void *)(uintptr_t)after.pixels);
 }
 
+static void add_change(struct damage_history *history, int y)
+{
+	pixman_region32_t region;
+	pixman_region32_init_rect(&region, 0, y, 10, 1);
+	damage_history_add(history, &region);
+	pixman_region32_fini(&region);
+}
+
+static bool changed_rows_since(
+	const struct damage_history *history, uint64_t serial, int *y1, int *y2)
+{
+	pixman_region32_t out;
+	pixman_region32_init(&out);
+	bool is_known = damage_history_since(history, serial, &out);
+	*y1 = pixman_region32_extents(&out)->y1;
+	*y2 = pixman_region32_extents(&out)->y2;
+	pixman_region32_fini(&out);
+	return is_known;
+}
+
+static void changes_are_remembered_for_a_few_frames(void **state)
+{
+	struct damage_history history;
+	int y1, y2;
+	damage_history_init(&history, 100);
+	assert_false(changed_rows_since(&history, 0, &y1, &y2));
+	assert_true(changed_rows_since(&history, 100, &y1, &y2));
+	assert_int_equal(y2 - y1, 0);
+	add_change(&history, 5); /* 101 */
+	add_change(&history, 9); /* 102 */
+	assert_true(changed_rows_since(&history, 101, &y1, &y2));
+	assert_int_equal(y1, 9);
+	assert_int_equal(y2, 10);
+	assert_true(changed_rows_since(&history, 100, &y1, &y2));
+	assert_int_equal(y1, 5);
+	assert_int_equal(y2, 10);
+	assert_false(changed_rows_since(&history, 99, &y1, &y2)); /* before its time */
+	assert_false(changed_rows_since(&history, 103, &y1, &y2));
+	for (int i = 0; i < DAMAGE_HISTORY_MAX - 1; i++)
+		add_change(&history, 20);
+	assert_false(changed_rows_since(&history, 100, &y1, &y2));
+	assert_true(changed_rows_since(&history, 101, &y1, &y2));
+	assert_int_equal(y1, 9);
+	damage_history_finish(&history);
+}
+
 static void display_names_are_read(void **state)
 {
 	assert_int_equal(display_number(":99"), 99);
@@ -214,6 +261,7 @@ int main(void)
 		cmocka_unit_test(the_difference_is_found_in_its_tile),
 		cmocka_unit_test(the_fourth_byte_is_no_difference),
 		cmocka_unit_test(damage_bounds_the_search),
+		cmocka_unit_test(changes_are_remembered_for_a_few_frames),
 		cmocka_unit_test(display_names_are_read),
 		cmocka_unit_test(nobody_answers_on_an_unused_display),
 		cmocka_unit_test(stale_locks_are_removed),
