@@ -64,12 +64,13 @@ class App {
   private wasConnected = false;
   private toolKind = '';
   private isStrip = false;
+  private isNewLine = false; // since the last word on who has control
 
   constructor() {
     this.line = new Line({
       onChannel: (channel) => void this.openPicture(channel),
       onMessage: (message) => this.onMessage(message),
-      onUp: () => this.set({ line: 'up', isScreenMissing: false }),
+      onUp: () => this.gainLine(),
       onDown: () => this.loseLine('down'),
       onSilent: () => this.loseLine('silent'),
       onNoScreen: () => this.set({ isScreenMissing: true }),
@@ -140,6 +141,7 @@ class App {
   // Getting in
 
   async start(secret: string | null): Promise<void> {
+    this.set({});
     try {
       this.take(await enter(secret));
       if (opensAtOnce(this.model.server!)) this.openLive();
@@ -212,7 +214,8 @@ class App {
     const before = this.model.server;
     this.take(server);
     if (this.model.server!.holder === 'you') {
-      if (before?.holder !== 'you' || this.phase !== 'control') this.texts.resend();
+      if (before?.holder !== 'you' || this.isNewLine) this.texts.resend();
+      this.isNewLine = false;
       if (!this.wasConnected) tellHost({ type: 'connected' });
       this.wasConnected = true;
     } else if (before?.holder === 'you') {
@@ -272,6 +275,11 @@ class App {
   }
 
   // The line and the picture
+
+  private gainLine() {
+    this.isNewLine = true;
+    this.set({ line: 'up', isScreenMissing: false });
+  }
 
   private loseLine(line: 'down' | 'silent') {
     if (this.model.end) return;
@@ -499,7 +507,10 @@ class App {
     on('note-toggle', () => this.toggleNote());
     el('note-toggle').append(icon('chevron'));
     el('note-toggle').setAttribute('aria-label', say('note_hide'));
-    this.pointer.onDown = () => this.focusStage();
+    this.pointer.onDown = () => {
+      this.keys.focus();
+      this.focusStage();
+    };
     this.pointer.onRightClickOffer = (at) => this.offerRightClick(at);
     this.keys.onLeave = () => (el('tools').querySelector('button') ?? el('hand-back')).focus();
     this.keys.onPasteChord = () => true;
@@ -530,6 +541,7 @@ class App {
       this.texts.clearSecrets();
       return;
     }
+    this.keys.focus();
     this.line.hurry();
     void keepAwake(this.phase === 'control');
   }
@@ -537,8 +549,6 @@ class App {
   private leave() {
     this.pointer.releaseAll();
     this.keys.blur();
-    // The field may still have the focus when the window comes back.
-    if (document.activeElement === this.keysField && document.hasFocus()) this.keys.focus();
   }
 
   private toggleNote() {

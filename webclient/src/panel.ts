@@ -8,7 +8,8 @@ import { say, timeOfDay } from './words';
 
 export class Panel {
   readonly element = el('panel');
-  private readonly list = make('ol', { id: 'messages', tabindex: '0', role: 'log' });
+  private readonly list = make('ol');
+  private readonly log = make('div', { id: 'messages', tabindex: '0', role: 'log' }, this.list);
   private readonly field: HTMLTextAreaElement;
   private readonly form: HTMLFormElement;
   private readonly seen = new Set<number>();
@@ -19,7 +20,7 @@ export class Panel {
     private readonly send: (text: string) => Promise<boolean>,
     onClose: () => void,
   ) {
-    this.list.setAttribute('aria-label', say('messages'));
+    this.log.setAttribute('aria-label', say('messages'));
     this.field = make('textarea', {
       id: 'message-field',
       rows: '2',
@@ -43,7 +44,7 @@ export class Panel {
     this.element.append(
       make('div', { class: 'bar' }, make('h2', { id: 'panel-title' }, say('messages')), close),
       this.empty,
-      this.list,
+      this.log,
       this.form,
     );
   }
@@ -74,7 +75,7 @@ export class Panel {
         make('p', { dir: 'auto' }, message.text),
       ),
     );
-    this.list.scrollTop = this.list.scrollHeight;
+    this.log.scrollTop = this.log.scrollHeight;
     return true;
   }
 
