@@ -21,10 +21,10 @@ export async function startPeople(box) {
   return browser;
 }
 
-/** Opens a takeover; {id, url, …} as the daemon answers. */
+/** Opens a takeover, or goes on with the one that is open; {id, url, …} as the daemon answers. */
 export async function openTakeover(daemon, { note = 'Please log in. The code comes by SMS.', ...more } = {}) {
   const reply = await daemon.request('POST', '/v1/takeovers', { body: { note, ...more } });
-  assert.equal(reply.status, 201, reply.body.toString());
+  assert(reply.status === 201 || reply.status === 200, reply.body.toString());
   return reply.json();
 }
 
