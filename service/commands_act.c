@@ -19,12 +19,14 @@
 #include "service/reply.h"
 #include "service/service.h"
 #include "service/shot_json.h"
+#include "takeover/steps.h"
+#include "takeover/viewers.h"
 
 /* On top of what the actions ask for: for a slow program to take its keys, and to encode. */
 #define GRACE_MS 12000
 /* A character of text takes less than this into any program measured. */
 #define CHARACTER_MS 20
-/* Of the names of its actions a batch's chapter has about so many. */
+/* Of the names of its actions a batch's chapter and step have about so many. */
 #define MARK_BYTES 60
 
 struct act_job {
@@ -348,20 +350,59 @@ static int time_allowance_ms(const struct act_job *job)
 	return ms > 3600000 ? 3600000 : (int)ms;
 }
 
-/* A chapter in what records now: the actions' names, each run of the same once. */
-static void mark_recordings(const struct act_job *job)
+/* The actions' names, each run of the same once. */
+static void write_names(const struct act_job *job, struct buffer *text)
 {
-	struct buffer text = {0};
-	struct studio *studio = recordings_studio(job->service->recordings);
-	if (studio_active_count(studio) == 0)
-		return;
-	for (size_t i = 0; i < job->action_count && text.len < MARK_BYTES; i++) {
+	for (size_t i = 0; i < job->action_count && text->len < MARK_BYTES; i++) {
 		if (i == 0 || strcmp(job->names[i], job->names[i - 1]) != 0)
-			buffer_printf(&text, "%s%s", i > 0 ? ", " : "", job->names[i]);
+			buffer_printf(text, "%s%s", i > 0 ? ", " : "", job->names[i]);
 	}
-	buffer_append(&text, "", 1);
-	studio_auto_mark(studio, (const char *)text.data);
-	buffer_finish(&text);
+	buffer_append(text, "", 1);
+}
+
+static bool is_acting(const struct action *action)
+{
+	switch (action->type) {
+	case ACTION_WAIT:
+	case ACTION_WAIT_STABLE:
+	case ACTION_WAIT_CHANGE:
+	case ACTION_SCREENSHOT:
+	case ACTION_ZOOM:
+	case ACTION_CURSOR_POSITION:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* A step for those who watch, unless the batch only looks. */
+static void tell_watchers(const struct act_job *job, const char *names)
+{
+	struct step step = {.action = names};
+	bool is_step = false;
+	for (size_t i = 0; i < job->action_count; i++) {
+		const struct action *action = &job->actions.items[i];
+		is_step |= is_acting(action);
+		if (action->has_point && !step.has_point) {
+			step.has_point = true;
+			step.x = action->point.x;
+			step.y = action->point.y;
+		}
+	}
+	if (is_step)
+		viewers_tell_step(job->service->viewers, &step);
+}
+
+/* A chapter in what records now, and a step for watchers. */
+static void mark(const struct act_job *job)
+{
+	struct buffer names = {0};
+	struct studio *studio = recordings_studio(job->service->recordings);
+	write_names(job, &names);
+	if (studio_active_count(studio) > 0)
+		studio_auto_mark(studio, (const char *)names.data);
+	tell_watchers(job, (const char *)names.data);
+	buffer_finish(&names);
 }
 
 static void start(struct act_job *job, struct http_request *request)
@@ -371,7 +412,7 @@ static void start(struct act_job *job, struct http_request *request)
 	for (size_t i = 0; i < job->action_count; i++)
 		job->names[i] = job->actions.items[i].name;
 	job->call = call_begin(job->service, request, time_allowance_ms(job), on_gone, job);
-	mark_recordings(job);
+	mark(job);
 	job->is_running = true;
 	job->batch = screen_act(job->service->screen, &job->actions, &job->act, on_done, job);
 }

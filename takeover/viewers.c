@@ -18,6 +18,7 @@
 #include "takeover/live_encoder.h"
 #include "takeover/peer_link.h"
 #include "takeover/rfb.h"
+#include "takeover/steps.h"
 #include "takeover/viewer.h"
 #include "takeover/viewer_text.h"
 #include "takeover/viewer_thread.h"
@@ -38,6 +39,7 @@ struct viewers {
 	uint32_t holder_session;        /* 0: the agent */
 	struct viewer *holder;          /* its socket that acts; NULL: none, or the agent */
 	bool is_covered;                /* all but the holder see a card */
+	struct steps *steps;
 	struct live_encoder *encoders[LINK_TIERS];
 	struct live_watch encoder_watch;
 	bool is_encoder_watching;
@@ -173,6 +175,25 @@ void viewers_tell(struct viewers *viewers, uint32_t session, json_t *message)
 	json_decref(message);
 }
 
+void viewers_tell_step(struct viewers *viewers, const struct step *step)
+{
+	struct viewer *viewer;
+	json_t *message = steps_add(viewers->steps, step);
+	list_for_each(viewer, &viewers->list, link) {
+		if (is_open(viewer))
+			viewer_tell(viewer, json_incref(message));
+	}
+	json_decref(message);
+}
+
+static void tell_steps(const struct viewers *viewers, struct viewer *viewer)
+{
+	size_t i;
+	json_t *message;
+	json_array_foreach(steps_list(viewers->steps), i, message)
+		viewer_tell(viewer, json_incref(message));
+}
+
 static bool claim(void *arg, struct viewer *viewer)
 {
 	struct viewers *viewers = arg;
@@ -265,6 +286,7 @@ static void on_ready(void *arg, struct viewer *viewer)
 	adopt(viewers, viewer);
 	viewer_tell(viewer, viewers->events.state_json(
 				    viewers->events.arg, viewer->session, viewer->role));
+	tell_steps(viewers, viewer);
 }
 
 static void on_caps(void *arg, struct viewer *viewer)
@@ -310,6 +332,7 @@ struct viewers *viewers_create(
 	viewers->events = *events;
 	viewers->name = xstrdup(name);
 	list_init(&viewers->list);
+	viewers->steps = steps_create();
 	rfb_library_init();
 	bool has_h264 = live_encoder_is_possible();
 	for (int i = 0; i < LINK_TIERS && has_h264; i++)
@@ -355,6 +378,7 @@ void viewers_destroy(struct viewers *viewers)
 	for (int i = 0; i < LINK_TIERS; i++)
 		live_encoder_destroy(viewers->encoders[i]);
 	jpeg_share_destroy(viewers->host.jpegs);
+	steps_destroy(viewers->steps);
 	privacy_card_destroy(viewers->host.card);
 	viewer_texts_destroy(viewers->host.texts);
 	free(viewers->name);

@@ -20,6 +20,7 @@
 struct buffer;
 struct loop;
 struct screen;
+struct step;
 struct viewers;
 
 enum viewer_role {
@@ -92,6 +93,8 @@ void viewers_close_session(
 void viewers_tell(struct viewers *viewers, uint32_t session, json_t *message);
 /* Everybody's state has changed. */
 void viewers_tell_state(struct viewers *viewers);
+/* The agent does something: all pages are told, and those that come later. */
+void viewers_tell_step(struct viewers *viewers, const struct step *step);
 
 /* For /v1/status: a list with one object a viewer. The caller owns it. */
 json_t *viewers_json(const struct viewers *viewers);

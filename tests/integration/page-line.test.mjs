@@ -4,7 +4,7 @@
 // that end, decoders that fail.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import { startTerminal } from './desk.mjs';
+import { act, startTerminal } from './desk.mjs';
 import { boxTest, patience, waitFor } from './harness.mjs';
 import { DESKTOP, getTakeover, openTakeover, startLine, startPeople, Visitor } from './page.mjs';
 
@@ -226,6 +226,25 @@ boxTest('11: a watcher: read only, whatever it sends; steps of the agent; live a
   });
   await waitFor('it to be refused', async () => (await viewers(daemon))[0].refused >= 2, 5000, 30);
   assert.equal(terminal.read(), '');
+  // What the agent does, with a picture, never what it types.
+  const { page } = watcher;
+  await act(daemon, [{ type: 'click', x: 200, y: 200 }, { type: 'type', text: 'confidential' }]);
+  await act(daemon, [{ type: 'screenshot' }]);
+  for (let i = 0; i < 61; i++) await act(daemon, [{ type: 'move', x: 100 + i, y: 100 }]);
+  await waitFor('the steps', async () => await page.locator('#steps-list li').count() === 60, 5000, 30);
+  const late = await Visitor.open(people, link, { device: DESKTOP });
+  await waitFor('them for who comes late', async () => await late.page.locator('#steps-list li').count() === 60, 5000, 30);
+  for (const visitor of [watcher, late]) assert(!(await visitor.remains()).includes('confidential'));
+  await act(daemon, [{ type: 'click', x: 220, y: 220 }, { type: 'type', text: 'b' }]);
+  await waitFor('the last one', async () => await page.locator('#steps-list li:last-child .step-action').textContent() === 'click, type');
+  await waitFor('its picture', () => page.evaluate(() => {
+    const canvas = document.querySelector('#steps-list li:last-child canvas');
+    return canvas.getContext('2d').getImageData(80, 50, 1, 1).data[3] === 255;
+  }), 5000, 50);
+  await page.click('#live-toggle');
+  assert.equal(await page.locator('#frame .still').count(), 1);
+  await page.click('#live-toggle');
+  assert.equal(await page.locator('#frame .still').count(), 0);
   await watcher.expectClean();
 }, { timeout: 180000 });
 
