@@ -48,13 +48,20 @@ export async function getTicket(link, { takes = false, confirm } = {}) {
 
 export class WebSocketClient {
   /** Connects; resolves when the server has answered the handshake, whatever it said. */
-  static async connect(address, { protocols = [], headers = {}, key = crypto.randomBytes(16).toString('base64') } = {}) {
+  static async connect(address, { protocols, headers, key } = {}) {
     const url = new URL(address);
+    const line = net.connect(Number(url.port), url.hostname);
+    line.on('error', () => {});
+    await once(line, 'connect');
+    return WebSocketClient.over(line, url, { protocols, headers, key });
+  }
+
+  /** The same over a connection that is there. */
+  static async over(line, url, { protocols = [], headers = {}, key = crypto.randomBytes(16).toString('base64') } = {}) {
     const client = new WebSocketClient();
-    client.socket = net.connect(Number(url.port), url.hostname);
+    client.socket = line;
     client.socket.setNoDelay(true);
     client.socket.on('error', () => {});
-    await once(client.socket, 'connect');
     const lines = [`GET ${url.pathname} HTTP/1.1`, ...Object.entries({ Host: url.host, Upgrade: 'websocket',
       Connection: 'Upgrade', 'Sec-WebSocket-Version': '13', 'Sec-WebSocket-Key': key, Origin: url.origin,
       ...(protocols.length ? { 'Sec-WebSocket-Protocol': protocols.join(', ') } : {}), ...headers })
