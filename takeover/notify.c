@@ -223,6 +223,8 @@ static void set_options(struct target *target, const struct delivery *delivery)
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)TRY_S);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	/* On a connection that is used again curl repeats a post by itself, at once, when that breaks. */
+	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "boxscreen/" BOXSCREEN_VERSION);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, target);
 }
