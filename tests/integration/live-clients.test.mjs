@@ -42,9 +42,14 @@ boxTest('Chromium: keys, clicks and pastes of a controller arrive; a watcher\'s 
   const browser = await Chromium.start(box);
   await browser.goto(await makeLink(daemon, 'control'));
   await waitCanvasExact(browser, daemon, 20000);
+  const phase = () => browser.run('document.body.dataset.phase');
+  assert.equal(await phase(), 'view', 'looking takes nothing from the agent');
+  assert.equal((await daemon.json('GET', '/v1/status')).control.holder, 'agent');
+  await browser.run('document.getElementById("take").click()');
+  await waitFor('control', async () => await phase() === 'control', 5000, 50);
   for (const [key, code, number] of [['h', 'KeyH', 72], ['I', 'KeyI', 73], ['Enter', 'Enter', 13]]) {
     if (key === 'I') await browser.key('keyDown', 'Shift', 'ShiftLeft', 16);
-    await browser.key('keyDown', key, code, number);
+    await browser.key('keyDown', key, code, number, key.length === 1 ? key : undefined);
     await browser.key('keyUp', key, code, number);
     if (key === 'I') await browser.key('keyUp', 'Shift', 'ShiftLeft', 16);
   }
@@ -61,6 +66,7 @@ boxTest('Chromium: keys, clicks and pastes of a controller arrive; a watcher\'s 
   assert.equal((await daemon.json('GET', '/v1/status')).control.holder, 'person');
   // The page hands back, and says so.
   await browser.run('document.getElementById("hand-back").click()');
+  await browser.run('document.getElementById("hand-back-confirm").click()');
   await waitFor('the agent to have it', async () => (await daemon.json('GET', '/v1/status')).control.holder === 'agent');
   await browser.goto(await makeLink(daemon, 'view'));
   await waitCanvasExact(browser, daemon, 20000);
@@ -68,7 +74,7 @@ boxTest('Chromium: keys, clicks and pastes of a controller arrive; a watcher\'s 
   await browser.key('keyUp', 'x', 'KeyX', 88);
   await daemon.json('GET', '/v1/status');
   assert.equal(terminal.read(), '');
-  assert.equal(await browser.run('document.getElementById("status").textContent'), 'Watching');
+  assert.equal(await browser.run('document.getElementById("status").textContent'), 'Watching the agent');
 }, { timeout: 180000 });
 
 boxTest('Chromium: a wrong link says so and does not try again; a dropped line does', async (box) => {

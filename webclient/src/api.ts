@@ -54,6 +54,31 @@ const here = location.pathname;
 const storageKey = `boxscreen${here}`;
 let session: string | null = null;
 
+/** This tab's storage; some browsers deny it to pages in frames, which then start anew after a reload. */
+const storage = {
+  get(): string | null {
+    try {
+      return sessionStorage.getItem(storageKey);
+    } catch {
+      return null;
+    }
+  },
+  set(value: string): void {
+    try {
+      sessionStorage.setItem(storageKey, value);
+    } catch {
+      // see above
+    }
+  },
+  clear(): void {
+    try {
+      sessionStorage.removeItem(storageKey);
+    } catch {
+      // see above
+    }
+  },
+};
+
 export const boxName = decodeURIComponent(here.split('/').filter(Boolean).pop() ?? '');
 
 async function request(method: string, name: string, body?: object): Promise<unknown> {
@@ -84,7 +109,7 @@ export function post(name: string, body: object = {}): Promise<unknown> {
 /** Exchanges the secret, or goes on with this tab's session. */
 export async function enter(secret: string | null): Promise<ServerState> {
   if (secret === null) {
-    session = sessionStorage.getItem(storageKey);
+    session = storage.get();
     if (session === null) throw new NotValid();
     return getState();
   }
@@ -94,13 +119,13 @@ export async function enter(secret: string | null): Promise<ServerState> {
     state: ServerState;
   };
   session = reply.session;
-  sessionStorage.setItem(storageKey, session);
+  storage.set(session);
   return reply.state;
 }
 
 export function forget(): void {
   session = null;
-  sessionStorage.removeItem(storageKey);
+  storage.clear();
 }
 
 export async function getState(): Promise<ServerState> {
