@@ -21,9 +21,19 @@
 
 /* Where one can seek to, and what a replay begins at: at least so often while things change. */
 #define KEY_INTERVAL_US       10000000
-/* The same for those who join a broadcast; also the length of an HLS segment. */
-#define KEY_INTERVAL_LIVE_US  4000000
+/* The same for a replay and those who join a broadcast; also the length of an HLS segment. */
+#define KEY_INTERVAL_SHORT_US 4000000
 #define HEARTBEAT_US          1000000
+/*
+ * A video begins with so many pictures at the full rate, changed or not: programs guess the frame rate
+ * from the first twenty, and one that guessed a low one would later find several pictures in one
+ * place (ffmpeg -f null complains of "non monotonically increasing dts"). An unchanged picture is
+ * some 50 bytes. Below 12 a second nobody guesses lower.
+ */
+#define OPENING_PICTURES      24
+#define OPENING_FPS_MIN       12
+/* A still picture is told again now and then: in an mp4 none can last longer than half a day. */
+#define STILL_US              3600000000
 /* A frame may come so much before its turn: timers are late by as much. */
 #define EARLY_US              2000
 /* The encoder gives way to the programs on the screen. */
@@ -46,6 +56,7 @@ struct film {
 	pthread_cond_t wake;
 	/* guarded by lock */
 	bool is_ending, is_key_wanted, is_private, was_told_private;
+	int opening_left;               /* pictures of it that are to come */
 	int64_t public_since_us;        /* frames before are not shown */
 	struct frame *newest;           /* that came since the thread looked; NULL: none */
 	uint64_t newest_serial;         /* of the last that came; 0: none, or a card is shown */
@@ -58,7 +69,7 @@ struct film {
 	struct list syncs;
 	struct awake_clock clock;
 	struct film_stats stats;
-	int sink_count, heartbeat_count; /* of sinks, and of those that want a heartbeat */
+	int sink_count, keys_count, heartbeat_count; /* of sinks, and of those with such wishes */
 
 	/* The sinks have a lock of their own, held while the callbacks run. */
 	pthread_mutex_t sinks_lock;
@@ -71,9 +82,10 @@ struct film {
 	int64_t last_time_us;           /* awake, of the last packet */
 };
 
-static bool is_live(const struct film *film)
+/* How long a picture may stand; called with the lock held. */
+static int64_t still_us(const struct film *film)
 {
-	return film->heartbeat_count > 0;
+	return film->heartbeat_count > 0 ? HEARTBEAT_US : STILL_US;
 }
 
 /* Called with the lock held. */
@@ -92,13 +104,13 @@ static int64_t next_us(struct film *film, int64_t now_us)
 	if (film->is_key_wanted || !list_is_empty(&film->syncs))
 		return now_us;
 	int64_t overlay_us = film_canvas_next_us(film->canvas, now_us);
-	int64_t change_us = has_news(film) ? now_us : overlay_us;
+	int64_t change_us = has_news(film) || film->opening_left > 0 ? now_us : overlay_us;
 	if (change_us < film->turn_us)
 		change_us = film->turn_us;
 	if (change_us < next)
 		next = change_us;
-	if (is_live(film) && film->last_packet_us + HEARTBEAT_US < next)
-		next = film->last_packet_us + HEARTBEAT_US;
+	if (film->last_packet_us + still_us(film) < next)
+		next = film->last_packet_us + still_us(film);
 	return next;
 }
 
@@ -112,7 +124,8 @@ struct news {
 	struct film_event *events;
 	size_t event_count;
 	struct list syncs;
-	bool is_key_wanted, is_private, is_live;
+	bool is_key_wanted, is_any_key_first, is_private, is_opening;
+	int64_t still_us, key_interval_us;
 };
 
 /* Called with the lock held. */
@@ -126,7 +139,12 @@ static void take_news(struct film *film, struct news *news)
 		.event_count = film->event_count,
 		.is_key_wanted = film->is_key_wanted,
 		.is_private = film->is_private,
-		.is_live = is_live(film)};
+		.is_opening = film->opening_left > 0,
+		.is_any_key_first = film->keys_count > 0,
+		.still_us = still_us(film),
+		.key_interval_us = film->keys_count + film->heartbeat_count > 0
+					   ? KEY_INTERVAL_SHORT_US
+					   : KEY_INTERVAL_US};
 	if (film->has_pointer_news && film->cursor != NULL)
 		news->cursor = cursor_image_ref(film->cursor);
 	pixman_region32_init(&news->damage);
@@ -143,6 +161,7 @@ static void take_news(struct film *film, struct news *news)
 	film->events = NULL;
 	film->event_count = 0;
 	film->is_key_wanted = false;
+	film->opening_left -= film->opening_left > 0;
 	film->was_told_private = film->is_private;
 }
 
@@ -183,9 +202,8 @@ static void hand_out(struct film *film, struct packet *packet)
 
 static bool is_key_due(const struct film *film, const struct news *news, int64_t now_us)
 {
-	int64_t interval_us = news->is_live ? KEY_INTERVAL_LIVE_US : KEY_INTERVAL_US;
 	return news->is_key_wanted || film->last_key_us == 0 ||
-	       now_us - film->last_key_us >= interval_us;
+	       now_us - film->last_key_us >= news->key_interval_us;
 }
 
 /* The awake time of a picture: of its frame, or now for what we drew ourselves. */
@@ -194,13 +212,21 @@ static int64_t picture_time_us(struct film *film, const struct news *news)
 	pthread_mutex_lock(&film->lock);
 	int64_t now_us = awake_clock_now(&film->clock, clock_monotonic_us());
 	int64_t time_us = now_us;
-	if (news->frame != NULL && !news->is_key_wanted) {
+	if (news->frame != NULL && !news->is_key_wanted && !news->is_opening) {
 		time_us = news->frame->taken_us - film->clock.frozen_us;
 		if (time_us > now_us)
 			time_us = now_us;
 	}
 	pthread_mutex_unlock(&film->lock);
 	return time_us > film->last_time_us ? time_us : film->last_time_us + 1;
+}
+
+/* A video may begin with the picture just made. */
+static void open_again(struct film *film)
+{
+	pthread_mutex_lock(&film->lock);
+	film->opening_left = film->settings.fps >= OPENING_FPS_MIN ? OPENING_PICTURES : 0;
+	pthread_mutex_unlock(&film->lock);
 }
 
 static void make_picture(struct film *film, struct news *news)
@@ -217,7 +243,7 @@ static void make_picture(struct film *film, struct news *news)
 		.is_private = news->is_private};
 	struct encoder_wish wish = {0};
 	bool is_changed = film_canvas_show(film->canvas, &view, now_us, &wish.is_text);
-	bool is_beat = news->is_live && now_us - film->last_packet_us >= HEARTBEAT_US;
+	bool is_beat = news->is_opening || now_us - film->last_packet_us >= news->still_us;
 	if (!is_changed && !news->is_key_wanted && !is_beat)
 		return;
 	wish.is_key = is_key_due(film, news, now_us);
@@ -227,6 +253,8 @@ static void make_picture(struct film *film, struct news *news)
 		return;
 	if (packet->is_key)
 		film->last_key_us = now_us;
+	if (packet->is_key && (news->is_key_wanted || news->is_any_key_first))
+		open_again(film);
 	film->last_time_us = packet->time_us = picture_time_us(film, news);
 	hand_out(film, packet);
 	packet_unref(packet);
@@ -406,6 +434,11 @@ void film_format(const struct film *film, struct video_format *out)
 	film_canvas_format(film->canvas, out);
 }
 
+int film_fps(const struct film *film)
+{
+	return film->settings.fps;
+}
+
 void film_subscribe(struct film *film, struct film_sink *sink)
 {
 	pthread_mutex_lock(&film->sinks_lock);
@@ -413,6 +446,7 @@ void film_subscribe(struct film *film, struct film_sink *sink)
 	pthread_mutex_unlock(&film->sinks_lock);
 	pthread_mutex_lock(&film->lock);
 	film->sink_count++;
+	film->keys_count += sink->wants_keys;
 	film->heartbeat_count += sink->wants_heartbeat;
 	film->is_key_wanted = true;
 	pthread_cond_signal(&film->wake);
@@ -426,6 +460,7 @@ void film_unsubscribe(struct film *film, struct film_sink *sink)
 	pthread_mutex_unlock(&film->sinks_lock);
 	pthread_mutex_lock(&film->lock);
 	film->sink_count--;
+	film->keys_count -= sink->wants_keys;
 	film->heartbeat_count -= sink->wants_heartbeat;
 	pthread_mutex_unlock(&film->lock);
 }

@@ -33,7 +33,8 @@ struct film_settings {
 /* Embedded. on_packet runs on the film's thread and returns at once; the packet is borrowed. */
 struct film_sink {
 	struct list link;     /* private */
-	bool wants_heartbeat; /* a packet each second and a key every few, whether anything changes or not */
+	bool wants_keys;      /* every few seconds while things change */
+	bool wants_heartbeat; /* a packet each second, and a key every few, whether anything changes or not */
 	void (*on_packet)(void *arg, struct packet *packet);
 	void *arg;
 };
@@ -52,6 +53,8 @@ bool film_fits(const struct film *film, const struct film_settings *settings, in
 
 /* What its packets are; valid as long as it is. */
 void film_format(const struct film *film, struct video_format *out);
+
+int film_fps(const struct film *film);
 
 /* The sink gets a key packet of the present picture at once, then all others. */
 void film_subscribe(struct film *film, struct film_sink *sink);

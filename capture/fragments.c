@@ -24,7 +24,7 @@
 
 struct sample {
 	struct packet *packet;
-	int64_t pts_ms;
+	int64_t pts;
 };
 
 struct fragments {
@@ -36,7 +36,7 @@ struct fragments {
 	size_t waiting_bytes;
 	/* the last sample written: where its duration stands, and what it is */
 	int64_t duration_offset;     /* 0: none written yet */
-	int64_t last_pts_ms, last_end_ms;
+	int64_t last_pts, last_end;
 	struct buffer scratch;
 };
 
@@ -114,14 +114,14 @@ int fragments_create(int fd, const struct video_format *format, struct fragments
 	return 0;
 }
 
-void fragments_add(struct fragments *fragments, struct packet *packet, int64_t pts_ms)
+void fragments_add(struct fragments *fragments, struct packet *packet, int64_t pts)
 {
 	if (fragments->count == fragments->capacity) {
 		fragments->capacity = fragments->capacity > 0 ? fragments->capacity * 2 : 64;
 		fragments->samples = xrealloc(
 			fragments->samples, fragments->capacity * sizeof(fragments->samples[0]));
 	}
-	fragments->samples[fragments->count++] = (struct sample){packet_ref(packet), pts_ms};
+	fragments->samples[fragments->count++] = (struct sample){packet_ref(packet), pts};
 	fragments->waiting_bytes += packet->len;
 }
 
@@ -165,16 +165,16 @@ static void put_sample(struct buffer *out, const struct packet *packet)
 	}
 }
 
-static int64_t sample_end_ms(const struct fragments *fragments, size_t i, int64_t end_ms)
+static int64_t sample_end(const struct fragments *fragments, size_t i, int64_t end)
 {
 	if (i + 1 < fragments->count)
-		return fragments->samples[i + 1].pts_ms;
-	int64_t least_ms = fragments->samples[i].pts_ms + 1;
-	return end_ms > least_ms ? end_ms : least_ms;
+		return fragments->samples[i + 1].pts;
+	int64_t least = fragments->samples[i].pts + 1;
+	return end > least ? end : least;
 }
 
 /* moof and mdat of what waits; *duration_at: where in it the last duration stands. */
-static void build(struct fragments *fragments, int64_t end_ms, struct buffer *body,
+static void build(struct fragments *fragments, int64_t end, struct buffer *body,
 	struct buffer *out, size_t *duration_at)
 {
 	size_t trun = 20 + TRUN_SAMPLE * fragments->count;
@@ -190,7 +190,7 @@ static void build(struct fragments *fragments, int64_t end_ms, struct buffer *bo
 	put32(out, 1);        /* the track */
 	put_box(out, 20, "tfdt");
 	put32(out, 1u << 24);
-	put64(out, (uint64_t)fragments->samples[0].pts_ms);
+	put64(out, (uint64_t)fragments->samples[0].pts);
 	put_box(out, trun, "trun");
 	put32(out, 0x000701); /* data offset; duration, size and flags of each */
 	put32(out, (uint32_t)fragments->count);
@@ -200,7 +200,7 @@ static void build(struct fragments *fragments, int64_t end_ms, struct buffer *bo
 		size_t before = body->len;
 		put_sample(body, sample->packet);
 		*duration_at = out->len;
-		put32(out, (uint32_t)(sample_end_ms(fragments, i, end_ms) - sample->pts_ms));
+		put32(out, (uint32_t)(sample_end(fragments, i, end) - sample->pts));
 		put32(out, (uint32_t)(body->len - before));
 		put32(out, sample->packet->is_key ? SAMPLE_KEY : SAMPLE_NOT_KEY);
 	}
@@ -223,14 +223,14 @@ static void to_bytes(uint32_t value, uint8_t out[4])
 }
 
 /* Sets how long the last sample of the file lasts. */
-static int patch_duration(struct fragments *fragments, int64_t end_ms)
+static int patch_duration(struct fragments *fragments, int64_t end)
 {
-	if (fragments->duration_offset == 0 || end_ms == fragments->last_end_ms ||
-		end_ms <= fragments->last_pts_ms)
+	if (fragments->duration_offset == 0 || end == fragments->last_end ||
+		end <= fragments->last_pts)
 		return 0;
 	uint8_t bytes[4];
-	to_bytes((uint32_t)(end_ms - fragments->last_pts_ms), bytes);
-	fragments->last_end_ms = end_ms;
+	to_bytes((uint32_t)(end - fragments->last_pts), bytes);
+	fragments->last_end = end;
 	return write_at(fragments->fd, bytes, sizeof(bytes), fragments->duration_offset);
 }
 
@@ -251,26 +251,26 @@ static int write_fragment(struct fragments *fragments, struct buffer *out)
 	return ret;
 }
 
-int fragments_flush(struct fragments *fragments, int64_t end_ms)
+int fragments_flush(struct fragments *fragments, int64_t end)
 {
 	if (fragments->count == 0)
-		return patch_duration(fragments, end_ms);
+		return patch_duration(fragments, end);
 	struct buffer body = {0};
 	struct buffer *out = &fragments->scratch;
 	size_t duration_at = 0;
 	const struct sample *last = &fragments->samples[fragments->count - 1];
-	int64_t last_pts_ms = last->pts_ms;
-	int64_t last_end_ms = sample_end_ms(fragments, fragments->count - 1, end_ms);
-	int ret = patch_duration(fragments, fragments->samples[0].pts_ms);
+	int64_t last_pts = last->pts;
+	int64_t last_end = sample_end(fragments, fragments->count - 1, end);
+	int ret = patch_duration(fragments, fragments->samples[0].pts);
 	out->len = 0;
-	build(fragments, end_ms, &body, out, &duration_at);
+	build(fragments, end, &body, out, &duration_at);
 	buffer_finish(&body);
 	if (ret == 0)
 		ret = write_fragment(fragments, out);
 	if (ret == 0) {
 		fragments->duration_offset = fragments->file_bytes + (int64_t)duration_at;
-		fragments->last_pts_ms = last_pts_ms;
-		fragments->last_end_ms = last_end_ms;
+		fragments->last_pts = last_pts;
+		fragments->last_end = last_end;
 		fragments->file_bytes += (int64_t)out->len;
 	}
 	forget_waiting(fragments);
@@ -285,11 +285,6 @@ size_t fragments_waiting_bytes(const struct fragments *fragments)
 bool fragments_is_empty(const struct fragments *fragments)
 {
 	return fragments->count == 0;
-}
-
-int64_t fragments_waiting_since_ms(const struct fragments *fragments)
-{
-	return fragments->samples[0].pts_ms;
 }
 
 int64_t fragments_file_bytes(const struct fragments *fragments)
@@ -331,18 +326,18 @@ static bool read_box(int fd, int64_t offset, int64_t file_bytes, struct box *out
 }
 
 /* When the last sample of the fragment ends whose moof is there; -1 when it is none of ours. */
-static int64_t read_end_ms(int fd, int64_t offset, int64_t size)
+static int64_t read_end(int fd, int64_t offset, int64_t size)
 {
 	uint8_t *moof = size <= 1 << 24 ? malloc((size_t)size) : NULL;
-	int64_t end_ms = -1;
+	int64_t end = -1;
 	if (moof != NULL && pread(fd, moof, (size_t)size, offset) == size && size >= MOOF_SAMPLES) {
 		int64_t count = from_bytes(moof + MOOF_COUNT);
-		end_ms = (int64_t)from_bytes(moof + MOOF_TIME) << 32 | from_bytes(moof + MOOF_TIME + 4);
+		end = (int64_t)from_bytes(moof + MOOF_TIME) << 32 | from_bytes(moof + MOOF_TIME + 4);
 		for (int64_t i = 0; i < count && MOOF_SAMPLES + (i + 1) * TRUN_SAMPLE <= size; i++)
-			end_ms += from_bytes(moof + MOOF_SAMPLES + i * TRUN_SAMPLE);
+			end += from_bytes(moof + MOOF_SAMPLES + i * TRUN_SAMPLE);
 	}
 	free(moof);
-	return end_ms;
+	return end;
 }
 
 bool fragments_inspect(int fd, struct fragments_summary *out)
@@ -370,6 +365,6 @@ bool fragments_inspect(int fd, struct fragments_summary *out)
 		offset += box.size;
 	}
 	if (last_moof_bytes > 0)
-		out->end_ms = read_end_ms(fd, last_moof_offset, last_moof_bytes);
-	return has_moov && out->end_ms >= 0;
+		out->end = read_end(fd, last_moof_offset, last_moof_bytes);
+	return has_moov && out->end >= 0;
 }

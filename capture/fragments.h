@@ -24,8 +24,16 @@ struct video_format {
 	size_t extradata_len;
 };
 
-/* Ticks a second of the times in the file: times are in milliseconds. */
-#define FRAGMENTS_TIMESCALE 1000
+/* Times here and in the file are in ticks of 1/90000 s, into which the usual frame rates go evenly. */
+#define FRAGMENTS_TIMESCALE 90000
+static inline int64_t ticks_from_us(int64_t us)
+{
+	return us * 9 / 100;
+}
+static inline int64_t ticks_to_ms(int64_t ticks)
+{
+	return ticks / 90;
+}
 
 /*
  * Begins the file on fd (taken, empty, open for reading and writing). Returns 0 with *out or a
@@ -33,20 +41,19 @@ struct video_format {
  */
 int fragments_create(int fd, const struct video_format *format, struct fragments **out);
 
-/* Adds a sample that begins at pts_ms, later than the one before. It is in memory until flushed. */
-void fragments_add(struct fragments *fragments, struct packet *packet, int64_t pts_ms);
+/* Adds a sample that begins at pts, later than the one before. It is in memory until flushed. */
+void fragments_add(struct fragments *fragments, struct packet *packet, int64_t pts);
 
 /*
- * Writes what is in memory and lets the last sample of all last until end_ms (1 ms at least).
+ * Writes what is in memory and lets the last sample of all last until `end` (a tick at least).
  * Returns 0 or a negative errno; after an error the file ends with the fragment before, and samples
  * that were in memory are lost.
  */
-int fragments_flush(struct fragments *fragments, int64_t end_ms);
+int fragments_flush(struct fragments *fragments, int64_t end);
 
-/* Bytes and samples that wait for fragments_flush; the time of the first of them. */
+/* What waits for fragments_flush. */
 size_t fragments_waiting_bytes(const struct fragments *fragments);
 bool fragments_is_empty(const struct fragments *fragments);
-int64_t fragments_waiting_since_ms(const struct fragments *fragments);
 
 int64_t fragments_file_bytes(const struct fragments *fragments);
 
@@ -58,7 +65,7 @@ struct fragments_summary {
 	int64_t good_bytes;  /* up to the end of the last whole fragment */
 	int64_t sample_count; /* or a few more */
 	int fragment_count;
-	int64_t end_ms;       /* when the last sample ends */
+	int64_t end;          /* when the last sample ends */
 };
 
 /* Looks through a file. False when it does not begin like one of ours. */

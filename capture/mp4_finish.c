@@ -82,7 +82,7 @@ static void add_chapters(AVFormatContext *out, const struct mp4_notes *notes, in
 		if (chapter == NULL)
 			return;
 		chapter->id = (int64_t)i + 1;
-		chapter->time_base = (AVRational){1, FRAGMENTS_TIMESCALE};
+		chapter->time_base = (AVRational){1, 1000};
 		chapter->start = note != NULL ? note->at_ms : 0;
 		chapter->end = next != NULL ? next->at_ms : duration_ms;
 		if (chapter->end <= chapter->start)
@@ -119,7 +119,7 @@ static bool add_subtitle_stream(struct job *job)
 		return false;
 	memcpy(par->extradata, text_style, sizeof(text_style));
 	par->extradata_size = sizeof(text_style);
-	job->subtitle->time_base = (AVRational){1, FRAGMENTS_TIMESCALE};
+	job->subtitle->time_base = (AVRational){1, 1000};
 	av_dict_set(&job->subtitle->metadata, "language", "und", 0);
 	av_dict_set(&job->subtitle->metadata, "handler_name", "what the agent said", 0);
 	job->subtitle->disposition = AV_DISPOSITION_DEFAULT;
@@ -150,7 +150,7 @@ static int open_out(struct job *job, const char *path, const struct mp4_notes *c
 	stream->sample_aspect_ratio = (AVRational){1, 1};
 	if (ret < 0 || !add_subtitle_stream(job))
 		return ret < 0 ? ret : AVERROR(ENOMEM);
-	add_chapters(job->out, chapters, summary->end_ms);
+	add_chapters(job->out, chapters, ticks_to_ms(summary->end));
 	av_dict_set(&job->out->metadata, "encoder", "boxscreen " BOXSCREEN_VERSION, 0);
 	/* Room for the index in front: with it known, the file need not be written twice. */
 	av_dict_set_int(&options, "moov_size", moov_bytes(job, summary->sample_count, chapters),
@@ -178,8 +178,10 @@ static int write_text(struct job *job, int64_t at_ms, int64_t end_ms, const char
 		packet->data[1] = (uint8_t)len;
 		memcpy(packet->data + 2, text, len);
 		packet->stream_index = job->subtitle->index;
-		packet->pts = packet->dts = av_rescale_q(at_ms, (AVRational){1, FRAGMENTS_TIMESCALE}, job->subtitle->time_base);
-		packet->duration = av_rescale_q(end_ms - at_ms, (AVRational){1, FRAGMENTS_TIMESCALE}, job->subtitle->time_base);
+		packet->pts = packet->dts = av_rescale_q(
+			at_ms, (AVRational){1, 1000}, job->subtitle->time_base);
+		packet->duration = av_rescale_q(
+			end_ms - at_ms, (AVRational){1, 1000}, job->subtitle->time_base);
 		packet->flags |= AV_PKT_FLAG_KEY;
 		ret = av_write_frame(job->out, packet);
 	}
@@ -212,13 +214,13 @@ static int write_subtitles(struct job *job, int64_t until_ms, int64_t duration_m
 	return ret;
 }
 
-/* Writes a sample that lasts until end_ms, and the subtitles that begin in it before. */
-static int write_sample(struct job *job, AVPacket *sample, int64_t end_ms, int64_t duration_ms)
+/* Writes a sample that lasts until `end` (ticks), and the subtitles that begin in it before. */
+static int write_sample(struct job *job, AVPacket *sample, int64_t end, int64_t duration)
 {
-	AVRational ms = {1, FRAGMENTS_TIMESCALE}, base = job->video->time_base;
-	int64_t at_ms = av_rescale_q(sample->pts, base, ms);
-	int ret = write_subtitles(job, at_ms + 1, duration_ms);
-	sample->duration = av_rescale_q(end_ms - at_ms, ms, base);
+	AVRational ticks = {1, FRAGMENTS_TIMESCALE}, base = job->video->time_base;
+	int64_t at = av_rescale_q(sample->pts, base, ticks);
+	int ret = write_subtitles(job, ticks_to_ms(at) + 1, ticks_to_ms(duration));
+	sample->duration = av_rescale_q(end - at, ticks, base);
 	av_packet_rescale_ts(sample, base, job->out->streams[0]->time_base);
 	sample->stream_index = 0;
 	sample->pos = -1;
@@ -229,22 +231,22 @@ static int write_sample(struct job *job, AVPacket *sample, int64_t end_ms, int64
  * A sample is written when the next is known: libavformat does not tell how long the last one of a
  * fragment lasts, and an idle screen's lasts for minutes.
  */
-static int copy_samples(struct job *job, int64_t duration_ms)
+static int copy_samples(struct job *job, int64_t duration)
 {
 	AVPacket *sample = av_packet_alloc(), *next = av_packet_alloc();
 	int ret = sample != NULL && next != NULL ? 0 : AVERROR(ENOMEM);
-	AVRational ms = {1, FRAGMENTS_TIMESCALE};
+	AVRational ticks = {1, FRAGMENTS_TIMESCALE};
 	while (ret >= 0 && (ret = av_read_frame(job->in, next)) >= 0) {
-		int64_t next_ms = av_rescale_q(next->pts, job->video->time_base, ms);
+		int64_t next_at = av_rescale_q(next->pts, job->video->time_base, ticks);
 		if (sample->data != NULL)
-			ret = write_sample(job, sample, next_ms, duration_ms);
+			ret = write_sample(job, sample, next_at, duration);
 		av_packet_unref(sample);
 		av_packet_move_ref(sample, next);
 	}
 	if (ret == AVERROR_EOF)
-		ret = sample->data != NULL ? write_sample(job, sample, duration_ms, duration_ms) : 0;
+		ret = sample->data != NULL ? write_sample(job, sample, duration, duration) : 0;
 	if (ret >= 0)
-		ret = write_subtitles(job, INT64_MAX, duration_ms);
+		ret = write_subtitles(job, INT64_MAX, ticks_to_ms(duration));
 	av_packet_free(&sample);
 	av_packet_free(&next);
 	return ret;
@@ -274,10 +276,10 @@ static int write_finished(struct job *job, const char *path, const char *beside,
 	ret = open_out(job, url, chapters, summary);
 	free(url);
 	if (ret >= 0)
-		ret = copy_samples(job, summary->end_ms);
+		ret = copy_samples(job, summary->end);
 	if (ret >= 0)
 		ret = av_write_trailer(job->out);
-	result->duration_ms = summary->end_ms;
+	result->duration_ms = ticks_to_ms(summary->end);
 	result->width = job->video->codecpar->width;
 	result->height = job->video->codecpar->height;
 	return ret;

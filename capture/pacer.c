@@ -62,3 +62,12 @@ bool pacer_is_cutting(const struct pacer *pacer)
 {
 	return pacer->max_idle_us > 0 && pacer->idle_us >= pacer->max_idle_us;
 }
+
+int64_t frame_grid_place(struct frame_grid *grid, int64_t pts_us)
+{
+	int64_t slot = (pts_us * grid->fps + 500000) / 1000000;
+	if (slot <= grid->last_slot)
+		slot = grid->last_slot + 1;
+	grid->last_slot = slot;
+	return (slot * FRAME_GRID_TICKS + grid->fps / 2) / grid->fps;
+}

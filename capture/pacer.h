@@ -48,4 +48,19 @@ void pacer_resume(struct pacer *pacer, int64_t now_us);
 /* Whether its time stands still by itself until something changes. */
 bool pacer_is_cutting(const struct pacer *pacer);
 
+/*
+ * The places where pictures may stand in a file: multiples of the frame's time at the highest rate, so
+ * that the file looks like one of that rate with pictures left out. Programs that guess a rate and put
+ * pictures on its grid then lose none.
+ */
+struct frame_grid {
+	int fps;
+	int64_t last_slot; /* -1: none yet */
+};
+
+#define FRAME_GRID_TICKS 90000 /* ticks a second of what it returns */
+
+/* The tick of a picture at pts_us: the nearest place behind the picture before. */
+int64_t frame_grid_place(struct frame_grid *grid, int64_t pts_us);
+
 #endif

@@ -66,7 +66,7 @@ struct recorder {
 	struct fragments *fragments;
 	struct pacer pacer;
 	bool needs_key;                 /* of the next packet: after the start and a pause */
-	int64_t last_pts_ms;            /* of the last sample; -1: none */
+	struct frame_grid grid;
 	int64_t flushed_us, space_us;   /* monotonic */
 	int error;
 };
@@ -188,7 +188,7 @@ static void look_at_space(struct recorder *recorder, int64_t now_us)
 static void flush(struct recorder *recorder)
 {
 	recorder->flushed_us = clock_monotonic_us();
-	int ret = fragments_flush(recorder->fragments, recorder->pacer.pts_us / 1000);
+	int ret = fragments_flush(recorder->fragments, ticks_from_us(recorder->pacer.pts_us));
 	if (ret < 0 && recorder->error == 0)
 		recorder->error = ret;
 	look_at_space(recorder, recorder->flushed_us);
@@ -202,15 +202,11 @@ static void take_packet(struct recorder *recorder, const struct order *order)
 	if (recorder->pacer.is_paused || (recorder->needs_key && !packet->is_key))
 		return;
 	int64_t pts_us = pacer_advance(&recorder->pacer, order->time_us, packet->is_change, &cut_us);
-	int64_t pts_ms = pts_us / 1000;
 	/* The first picture is there from the beginning, however long it took to be made. */
-	if (recorder->last_pts_ms < 0)
-		pts_ms = 0;
-	if (pts_ms <= recorder->last_pts_ms)
-		pts_ms = recorder->last_pts_ms + 1;
+	bool is_first = recorder->grid.last_slot < 0;
 	recorder->needs_key = false;
-	recorder->last_pts_ms = pts_ms;
-	fragments_add(recorder->fragments, packet, pts_ms);
+	fragments_add(recorder->fragments, packet,
+		frame_grid_place(&recorder->grid, is_first ? 0 : pts_us));
 	if (cut_us >= CUT_TOLD_US) {
 		char *text = xasprintf("%lld s without change left out", (long long)(cut_us / 1000000));
 		note(recorder, &recorder->chapters, pts_us, text);
@@ -389,7 +385,7 @@ int recorder_create(struct loop *loop, struct film *film, const char *path, int 
 	recorder->events = *events;
 	recorder->fragments = fragments;
 	recorder->needs_key = true;
-	recorder->last_pts_ms = -1;
+	recorder->grid = (struct frame_grid){.fps = film_fps(film), .last_slot = -1};
 	recorder->flushed_us = clock_monotonic_us();
 	recorder->status.width = format.width;
 	recorder->status.height = format.height;

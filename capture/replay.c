@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/list.h"
 #include "capture/film.h"
+#include "capture/pacer.h"
 #include "capture/packet.h"
 
 struct held {
@@ -32,6 +33,7 @@ struct replay_clip {
 	int64_t from_us, to_us; /* awake */
 	struct video_format format;
 	uint8_t *extradata;
+	int fps;
 };
 
 /* Called with the lock held. */
@@ -102,7 +104,7 @@ struct replay *replay_create(struct film *film, int seconds)
 	replay->is_waiting_for_key = true;
 	pthread_mutex_init(&replay->lock, NULL);
 	list_init(&replay->packets);
-	replay->sink = (struct film_sink){.on_packet = on_packet, .arg = replay};
+	replay->sink = (struct film_sink){.wants_keys = true, .on_packet = on_packet, .arg = replay};
 	film_subscribe(film, &replay->sink);
 	return replay;
 }
@@ -152,6 +154,7 @@ struct replay_clip *replay_take(struct replay *replay)
 	}
 	pthread_mutex_unlock(&replay->lock);
 	film_format(replay->film, &clip->format);
+	clip->fps = film_fps(replay->film);
 	clip->extradata = xmemdup(clip->format.extradata, clip->format.extradata_len);
 	clip->format.extradata = clip->extradata;
 	if (clip->count > 0)
@@ -161,25 +164,30 @@ struct replay_clip *replay_take(struct replay *replay)
 }
 
 /*
- * The ring begins at a key, up to some seconds before the time that was asked for: what lies before
- * is needed to decode the rest and passes in a millisecond a picture.
+ * The ring begins at a key, up to some seconds before the time that was asked for: what lies before is
+ * needed to decode the rest, and passes as quickly as pictures may follow each other.
  */
 int replay_write(struct replay_clip *clip, int fd)
 {
 	struct fragments *fragments;
 	int ret = fragments_create(fd, &clip->format, &fragments);
-	int64_t pts_ms = -1;
+	struct frame_grid grid = {.fps = clip->fps, .last_slot = -1};
+	int64_t picture_us = (int64_t)1000000 / clip->fps, late_us = 0;
 	if (ret < 0)
 		return ret;
 	for (size_t i = 0; i < clip->count && ret == 0; i++) {
-		int64_t at_ms = (clip->packets[i]->time_us - clip->from_us) / 1000;
-		pts_ms = at_ms > pts_ms ? at_ms : pts_ms + 1;
-		fragments_add(fragments, clip->packets[i], pts_ms);
+		int64_t at_us = clip->packets[i]->time_us - clip->from_us + late_us;
+		int64_t least_us = (grid.last_slot + 1) * picture_us;
+		if (at_us < least_us) {
+			late_us += least_us - at_us;
+			at_us = least_us;
+		}
+		fragments_add(fragments, clip->packets[i], frame_grid_place(&grid, at_us));
 		if (fragments_waiting_bytes(fragments) > 1u << 20)
 			ret = fragments_flush(fragments, 0);
 	}
 	if (ret == 0)
-		ret = fragments_flush(fragments, (clip->to_us - clip->from_us) / 1000);
+		ret = fragments_flush(fragments, ticks_from_us(clip->to_us - clip->from_us + late_us));
 	fragments_destroy(fragments);
 	return ret;
 }
