@@ -266,8 +266,11 @@ class App {
     if (!answer || this.model.end) return;
     try {
       const reply = (await post('hand_back', answer)) as { held_s?: number };
-      this.set({ outcome: answer.outcome, heldS: reply.held_s ?? null });
-      this.end('handed_back');
+      // A plain link goes on watching.
+      if (this.model.server?.takeover) {
+        this.set({ outcome: answer.outcome, heldS: reply.held_s ?? null });
+        this.end('handed_back');
+      }
     } catch (error) {
       if (error instanceof NotValid) this.end('invalid');
       else this.notices.tell('failed');

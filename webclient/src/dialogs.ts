@@ -16,6 +16,14 @@ function show(content: Node[], first: HTMLElement): void {
   first.focus();
 }
 
+/** By the event before the closing: the one after it comes when the next question may be there already. */
+function onEscape(run: () => void): void {
+  dialog().oncancel = (event) => {
+    event.preventDefault();
+    run();
+  };
+}
+
 export function closeDialog(): void {
   if (dialog().open) dialog().close();
   dialog().replaceChildren();
@@ -28,7 +36,7 @@ export function confirmTake(): Promise<boolean> {
       resolve(isYes);
       closeDialog();
     };
-    dialog().onclose = answer(false);
+    onEscape(answer(false));
     const no = button('cancel', answer(false), { class: 'quiet' });
     show(
       [
@@ -77,7 +85,7 @@ export function askHandBack(hasUnsent: boolean): Promise<HandBack | null> {
       resolve(result);
       closeDialog();
     };
-    dialog().onclose = () => finish(null);
+    onEscape(() => finish(null));
     const confirm = () => {
       const checked = choices.querySelector<HTMLInputElement>('input:checked')!;
       finish({ outcome: checked.value as Outcome, message: message.value.trim() });

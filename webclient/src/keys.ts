@@ -91,8 +91,10 @@ export class Keys {
   }
 
   private press(id: string, keysym: number, isModifierKey: boolean): boolean {
-    this.down.set(id, keysym);
-    this.send(keysym, true);
+    const isShifted = this.isHeld(KEYSYM.Shift, KEYSYM.Shift + 1);
+    const key = keysym === KEYSYM.Tab && isShifted ? KEYSYM.LeftTab : keysym;
+    this.down.set(id, key);
+    this.send(key, true);
     const isLeaving =
       isModifierKey &&
       this.isHeld(KEYSYM.Control, KEYSYM.Control + 1) &&

@@ -36,9 +36,11 @@ export class Sticky {
   /** Presses a key with what is latched and with `more`: all down in order, all up in reverse. */
   tap(keysym: number, more: readonly Modifier[] = []): void {
     const held = MODIFIERS.filter((each) => this.latched.has(each) || more.includes(each));
+    const isLeftTab = keysym === KEYSYM.Tab && held.includes('Shift');
+    const key = isLeftTab ? KEYSYM.LeftTab : keysym;
     for (const each of held) this.send(KEYSYM[each], true);
-    this.send(keysym, true);
-    this.send(keysym, false);
+    this.send(key, true);
+    this.send(key, false);
     for (const each of held.reverse()) this.send(KEYSYM[each], false);
     this.clear();
   }

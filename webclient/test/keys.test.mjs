@@ -116,6 +116,16 @@ test('V29: chords of the key bar go down in order and come up in reverse; latche
   assert.deepEqual(log, ['+ffe3', '+ffe1', '+61', '-61', '-ffe1', '-ffe3', '+62', '-62']);
 });
 
+test('Tab with Shift is ISO_Left_Tab', () => {
+  const { down, up, log, send } = start();
+  down('Shift', 'ShiftLeft');
+  down('Tab', 'Tab');
+  up('Tab', 'Tab');
+  up('Shift', 'ShiftLeft');
+  new Sticky(send).tap(KEYSYM.Tab, ['Shift']);
+  assert.deepEqual(log, ['+ffe1', '+fe20', '-fe20', '-ffe1', '+ffe1', '+fe20', '-fe20', '-ffe1']);
+});
+
 test('the messages as RFC 6143 has them', () => {
   assert.deepEqual([...keyEvent(0x0101f600, true)], [4, 1, 0, 0, 1, 1, 0xf6, 0]);
   assert.deepEqual([...pointerEvent(1279, 799, 5)], [5, 5, 4, 255, 3, 31]);
