@@ -69,6 +69,30 @@ static bool drop_idle_anywhere(struct http_server *server)
 	return best != NULL && drop_idle(best);
 }
 
+/*
+ * Closes the connection whose request has been on its way longest. Whoever opens connections and does
+ * not finish what it asks must not keep out those who do.
+ */
+static bool drop_slowest(struct http_listener *listener)
+{
+	struct http_connection *connection, *slowest = NULL;
+	list_for_each(connection, &listener->connections, link) {
+		if (connection->phase <= HTTP_PHASE_BODY &&
+			(slowest == NULL || connection->since_us < slowest->since_us))
+			slowest = connection;
+	}
+	if (slowest != NULL)
+		http_connection_close(slowest);
+	return slowest != NULL;
+}
+
+/* Room for one more. What is local is trusted to finish; it may be sending megabytes. */
+static bool make_room(struct http_listener *listener)
+{
+	return listener->connection_count < listener->limits.connections_max || drop_idle(listener) ||
+	       (!listener->is_unix && drop_slowest(listener));
+}
+
 static void pause_accepting(struct http_listener *listener)
 {
 	listener->paused_until_us = clock_monotonic_us() + PAUSE_US;
@@ -132,7 +156,7 @@ static void set_socket_options(const struct http_listener *listener, int fd)
 
 static void admit(struct http_listener *listener, int fd, const union address *address)
 {
-	if (listener->connection_count >= listener->limits.connections_max && !drop_idle(listener)) {
+	if (!make_room(listener)) {
 		close(fd);
 		return;
 	}

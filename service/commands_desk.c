@@ -38,7 +38,13 @@ static struct desk_job *job_begin(struct service *service, struct http_request *
 	return job;
 }
 
-/* The same for calls that act, or look at what a person copied. */
+/* The same for calls that tell what a person sees or copies. */
+static struct desk_job *job_begin_looking(struct service *service, struct http_request *request)
+{
+	return lock_refuses_looking(service, request) ? NULL : job_begin(service, request);
+}
+
+/* The same for calls that act. */
 static struct desk_job *job_begin_acting(struct service *service, struct http_request *request)
 {
 	return lock_refuses_acting(service, request) ? NULL : job_begin(service, request);
@@ -80,7 +86,7 @@ static void on_windows(void *arg, int error, const struct window_list *windows)
 
 void command_windows(struct service *service, struct http_request *request, const char *segment)
 {
-	struct desk_job *job = job_begin(service, request);
+	struct desk_job *job = job_begin_looking(service, request); /* titles tell what is shown */
 	if (job != NULL)
 		screen_list_windows(service->screen, on_windows, job);
 }
@@ -154,8 +160,7 @@ void command_clipboard_get(
 		reply_error(request, REPLY_BAD_REQUEST, "type must be text/plain or image/png");
 		return;
 	}
-	struct desk_job *job =
-		lock_refuses_looking(service, request) ? NULL : job_begin(service, request);
+	struct desk_job *job = job_begin_looking(service, request);
 	if (job == NULL)
 		return;
 	job->content = content;

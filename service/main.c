@@ -38,6 +38,7 @@
 #include "takeover/rfb_listener.h"
 #include "takeover/takeovers.h"
 #include "takeover/viewers.h"
+#include "takeover/websocket.h"
 #define LOG_MODULE "main"
 #include "base/log.h"
 
@@ -390,6 +391,7 @@ static void daemon_finish(struct daemon *daemon)
 	http_server_destroy(daemon->http);
 	screen_destroy(service->screen);
 	viewers_destroy(service->viewers);
+	websocket_finish_closing();
 	loop_finish_work(daemon->loop); /* pictures still being encoded */
 	recordings_destroy(service->recordings);
 	takeovers_destroy(service->takeovers);

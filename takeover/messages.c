@@ -11,6 +11,8 @@
 struct messages {
 	json_t *list; /* oldest first */
 	int64_t last_id;
+	int64_t notes_begin_us; /* of the span in which notes are counted */
+	int notes;
 };
 
 struct messages *messages_create(void)
@@ -31,6 +33,15 @@ void messages_destroy(struct messages *messages)
 bool messages_text_is_good(const char *text)
 {
 	return text[0] != '\0' && utf8_count(text, strlen(text)) <= MESSAGE_LENGTH_MAX;
+}
+
+bool messages_admit_note(struct messages *messages, int64_t now_us)
+{
+	if (messages->notes == 0 || now_us - messages->notes_begin_us > 10000000) {
+		messages->notes_begin_us = now_us;
+		messages->notes = 0;
+	}
+	return ++messages->notes <= MESSAGES_NOTES_MAX;
 }
 
 json_t *messages_add(struct messages *messages, bool is_from_person, const char *text)

@@ -12,6 +12,8 @@
 
 #define MESSAGES_KEPT_MAX  200
 #define MESSAGE_LENGTH_MAX 4000 /* characters */
+/* Notes of people in ten seconds: more would push everything else out of the event ring. */
+#define MESSAGES_NOTES_MAX 20
 
 struct messages;
 
@@ -20,6 +22,9 @@ void messages_destroy(struct messages *messages); /* accepts NULL */
 
 /* Whether the text may be sent: not empty, not too long. */
 bool messages_text_is_good(const char *text);
+
+/* Whether people may add one more note now (monotonic time). Counts it. */
+bool messages_admit_note(struct messages *messages, int64_t now_us);
 
 /* Adds one (text is copied); {"id","time","from","text"}, which the caller owns. */
 json_t *messages_add(struct messages *messages, bool is_from_person, const char *text);

@@ -169,12 +169,15 @@ static void add_note(struct page_call *call)
 			MESSAGE_LENGTH_MAX);
 	if (!body_is_good(call))
 		return;
-	if (call->session.role != VIEWER_CONTROL)
+	if (call->session.role != VIEWER_CONTROL) {
 		answer_fault(call, "view_only", "this link is for watching");
+		return;
+	}
+	int64_t id = takeovers_note(call->calls->takeovers, text);
+	if (id != 0)
+		answer_json(call->request, 200, json_pack("{s:I}", "id", (json_int_t)id));
 	else
-		answer_json(call->request, 200,
-			json_pack("{s:I}", "id",
-				(json_int_t)takeovers_note(call->calls->takeovers, text)));
+		page_refuse(call->request, 429, "too_many", "too many notes at once; wait a little");
 }
 
 static void allow_watchers(struct page_call *call)

@@ -192,7 +192,7 @@ static void on_effect(void *arg, enum takeover_effect effect)
 static void on_session_end(void *arg, uint32_t session)
 {
 	struct takeovers *takeovers = arg;
-	takeovers->is_dirty = true;
+	takeovers->needs_save = true;
 	takeover_end_session(
 		&takeovers->takeover, lifetime_now(&takeovers->lifetime), session);
 	bool is_handed_back = takeovers->outcome != NULL;
@@ -266,7 +266,7 @@ void takeovers_tick(struct takeovers *takeovers)
 {
 	takeover_tick(&takeovers->takeover, lifetime_now(&takeovers->lifetime));
 	links_tick(takeovers->links);
-	if (takeovers->is_dirty)
+	if (takeovers->is_dirty || takeovers->needs_save)
 		takeovers_settle(takeovers);
 }
 
@@ -296,10 +296,13 @@ static void on_timer(void *arg)
 void takeovers_settle(struct takeovers *takeovers)
 {
 	arm_timer(takeovers);
-	if (!takeovers->is_dirty)
+	if (!takeovers->is_dirty && !takeovers->needs_save)
 		return;
-	takeovers->is_dirty = false;
+	bool is_told = takeovers->is_dirty;
+	takeovers->is_dirty = takeovers->needs_save = false;
 	takeovers_save(takeovers);
+	if (!is_told)
+		return;
 	viewers_tell_state(takeovers->viewers);
 	takeovers->events.on_change(takeovers->events.arg);
 }
@@ -520,7 +523,7 @@ bool takeovers_mint(struct takeovers *takeovers, enum viewer_role role, int ttl_
 	int64_t ends_us = lifetime_now(&takeovers->lifetime) + ttl_s * INT64_C(1000000);
 	if (!links_mint(takeovers->links, role, ends_us, "", secret, info))
 		return false;
-	takeovers->is_dirty = true;
+	takeovers->needs_save = true;
 	takeovers_settle(takeovers);
 	return true;
 }
@@ -530,7 +533,7 @@ bool takeovers_revoke(struct takeovers *takeovers, const char *link_id)
 	takeovers_tick(takeovers);
 	if (!links_revoke(takeovers->links, link_id))
 		return false;
-	takeovers->is_dirty = true;
+	takeovers->needs_save = true;
 	takeovers_settle(takeovers);
 	return true;
 }

@@ -107,7 +107,7 @@ const char *takeovers_extend(
 	struct takeovers *takeovers, uint32_t session, const char **why, json_t **reply);
 const char *takeovers_allow_watchers(
 	struct takeovers *takeovers, uint32_t session, bool is_allowed, const char **why);
-/* The id of the note. */
+/* The id of the note; 0: too many at once. */
 int64_t takeovers_note(struct takeovers *takeovers, const char *text);
 /* A view link that is good as long as the session's. */
 bool takeovers_share(struct takeovers *takeovers, const struct link_info *session,

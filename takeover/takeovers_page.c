@@ -16,7 +16,7 @@ bool takeovers_open_session(
 	takeovers_tick(takeovers);
 	if (!links_open_session(takeovers->links, info, secret))
 		return false;
-	takeovers->is_dirty = true;
+	takeovers->needs_save = true;
 	takeovers_settle(takeovers);
 	return true;
 }
@@ -139,6 +139,8 @@ const char *takeovers_allow_watchers(
 
 int64_t takeovers_note(struct takeovers *takeovers, const char *text)
 {
+	if (!messages_admit_note(takeovers->messages, clock_monotonic_us()))
+		return 0;
 	json_t *message = takeovers_add_message(takeovers, true, text);
 	int64_t id = json_integer_value(json_object_get(message, "id"));
 	json_decref(message);
@@ -151,7 +153,7 @@ bool takeovers_share(struct takeovers *takeovers, const struct link_info *sessio
 	takeovers_tick(takeovers);
 	bool is_made = links_mint(takeovers->links, VIEWER_VIEW, session->ends_us,
 		session->takeover, secret, info);
-	takeovers->is_dirty |= is_made;
+	takeovers->needs_save |= is_made;
 	takeovers_settle(takeovers);
 	return is_made;
 }
@@ -210,8 +212,10 @@ static const char *on_note(struct page_message *call, const char **why)
 		*why = "this link is for watching";
 		return "view_only";
 	}
-	takeovers_note(call->takeovers, text);
-	return NULL;
+	if (takeovers_note(call->takeovers, text) != 0)
+		return NULL;
+	*why = "too many notes at once; wait a little";
+	return "too_many";
 }
 
 static const char *on_watchers(struct page_message *call, const char **why)

@@ -29,6 +29,7 @@ struct takeovers {
 	const char *outcome;          /* of the hand back that is under way */
 	const char *message;
 	bool is_dirty;                /* to be saved and told once the call is over */
+	bool needs_save;              /* the same without telling: nobody sees the difference */
 };
 
 /* The record of the takeover that is alive, or NULL. */

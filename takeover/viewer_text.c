@@ -18,6 +18,8 @@
 #define CLIPBOARD_MAX (64u << 10)  /* bytes, either way */
 #define ID_MAX        64
 #define REMEMBERED    64
+/* Texts of a session that wait to be typed. */
+#define WAITING_MAX   16
 
 /* What became of a text. */
 struct typed {
@@ -59,6 +61,14 @@ static struct typed *find(struct viewer_texts *texts, uint32_t session, const ch
 			return &texts->typed[i];
 	}
 	return NULL;
+}
+
+static bool has_too_many(const struct viewer_texts *texts, uint32_t session)
+{
+	int waiting = 0;
+	for (int i = 0; i < REMEMBERED; i++)
+		waiting += texts->typed[i].session == session && !texts->typed[i].is_done;
+	return waiting >= WAITING_MAX;
 }
 
 static void remember(struct viewer_texts *texts, uint32_t session, const char *id)
@@ -182,6 +192,10 @@ void viewer_on_text(struct viewer *viewer, const json_t *message)
 	} else if (!is_holder(viewer)) {
 		viewer->refused++;
 		tell_failed(host, viewer->session, id, "not_holder", "you do not hold the screen");
+	} else if (has_too_many(host->texts, viewer->session)) {
+		viewer->refused++;
+		tell_failed(host, viewer->session, id, "failed",
+			"too many texts wait to be typed; send it again later");
 	} else {
 		type(viewer, id, text, has_enter);
 	}

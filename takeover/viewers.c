@@ -27,6 +27,10 @@
 
 /* Each has a thread and some descriptors; libvncserver keeps these below 1024. */
 #define VIEWERS_MAX 200
+/* Kept free for controllers, however many watch. */
+#define CONTROLLERS_RESERVED 40
+/* Sockets of one session: a page has one, and for a moment that of before a reload. */
+#define SESSION_SOCKETS_MAX 3
 
 struct viewers {
 	struct viewers_events events;
@@ -403,6 +407,23 @@ static uint8_t free_source(struct viewers *viewers)
 	return INPUT_SOURCE_NONE;
 }
 
+/* Whoever has a session cannot use up everybody's places: its oldest socket goes. */
+static void limit_session(struct viewers *viewers, uint32_t session)
+{
+	struct viewer *viewer, *oldest = NULL;
+	int count = 0;
+	list_for_each(viewer, &viewers->list, link) {
+		if (viewer->session != session || viewer->is_ending)
+			continue;
+		count++;
+		if (oldest == NULL)
+			oldest = viewer;
+	}
+	if (count >= SESSION_SOCKETS_MAX)
+		viewer_end(oldest, PEER_CLOSE_TAKEN_OVER,
+			"a newer connection of this session goes on");
+}
+
 void viewers_add(struct viewers *viewers, struct peer_link *link, const struct viewer_pass *pass,
 	const char *password, const char *from)
 {
@@ -412,7 +433,10 @@ void viewers_add(struct viewers *viewers, struct peer_link *link, const struct v
 		return;
 	}
 	uint8_t source = role == VIEWER_CONTROL ? free_source(viewers) : INPUT_SOURCE_NONE;
-	if (viewers->count >= VIEWERS_MAX ||
+	int places = VIEWERS_MAX - (role == VIEWER_CONTROL ? 0 : CONTROLLERS_RESERVED);
+	if (pass->session != 0)
+		limit_session(viewers, pass->session);
+	if (viewers->count >= places ||
 		(role == VIEWER_CONTROL && source == INPUT_SOURCE_NONE)) {
 		if (source != INPUT_SOURCE_NONE)
 			viewers->is_source_used[source] = false;

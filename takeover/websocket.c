@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/http_transport.h"
+#include "base/list.h"
 #include "base/loop.h"
 #define LOG_MODULE "websocket"
 #include "base/log.h"
@@ -33,6 +34,7 @@
 struct websocket {
 	struct peer_link link;
 	struct loop *loop;
+	struct list closing_link; /* in `closing` */
 	struct http_transport transport;
 	struct loop_io *io;
 	int io_events;
@@ -165,12 +167,16 @@ static void watch(struct websocket *socket, int events)
 				 : NULL;
 }
 
+/* Those that wait for the peer's Close and belong to nobody any more. The main thread's. */
+static struct list closing = {&closing, &closing};
+
 static void socket_free(struct websocket *socket)
 {
 	if (socket->is_in_recv) {
 		socket->is_dead = true;
 		return;
 	}
+	list_remove(&socket->closing_link);
 	loop_io_destroy(socket->io);
 	loop_timer_destroy(socket->end_timer);
 	loop_timer_destroy(socket->ping_timer);
@@ -425,6 +431,7 @@ static void websocket_close(struct peer_link *link, enum peer_close code, const 
 {
 	struct websocket *socket = container_of(link, struct websocket, link);
 	socket->is_closing = true;
+	list_append(&closing, &socket->closing_link);
 	if (socket->has_ended || !socket->is_started) {
 		socket_free(socket);
 		return;
@@ -461,6 +468,7 @@ struct peer_link *websocket_accept(struct loop *loop, struct http_request *reque
 		return NULL;
 	struct websocket *socket = xcalloc(1, sizeof(*socket));
 	socket->link.ops = &websocket_ops;
+	list_init(&socket->closing_link);
 	socket->loop = loop;
 	socket->transport = transport;
 	socket->early = early;
@@ -472,4 +480,11 @@ struct peer_link *websocket_accept(struct loop *loop, struct http_request *reque
 	wslay_event_config_set_max_recv_msg_length(socket->ws, MESSAGE_MAX);
 	peer_link_tune_socket(transport.fd);
 	return &socket->link;
+}
+
+void websocket_finish_closing(void)
+{
+	struct websocket *socket, *tmp;
+	list_for_each_safe(socket, tmp, &closing, closing_link)
+		socket_free(socket);
 }

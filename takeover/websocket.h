@@ -30,4 +30,7 @@ char *websocket_offered(const struct http_request *request, const char *prefix);
 /* Answers 101 and takes the connection over. NULL when that failed; the request is answered anyway. */
 struct peer_link *websocket_accept(struct loop *loop, struct http_request *request);
 
+/* The process ends: those that still wait for their peer's Close are closed now. */
+void websocket_finish_closing(void);
+
 #endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What an attack by people who knew only the documents came to, as kinds: who stalls, floods or sends
+// nonsense costs themselves, never the person who has the screen.
+import assert from 'node:assert/strict';
+import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { boxTest, waitFor } from './harness.mjs';
+import { makeLink } from './browsers.mjs';
+import { control, openTakeover, Person, startBox } from './takeovers.mjs';
+import { openSession, post, takeApart, WebSocketClient } from './websocket.mjs';
+
+boxTest('connections that never finish a request keep nobody out', async (box) => {
+  const { daemon } = await startBox(box);
+  const { url } = await openTakeover(daemon);
+  const { base, token } = takeApart(url);
+  for (const start of ['POST /x HTTP/1.1\r\nHost: 127', 'POST /box/x/session HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 60000\r\n\r\nxx', '']) {
+    const stalled = Array.from({ length: 300 }, () => {
+      const socket = net.connect(Number(new URL(base).port), '127.0.0.1');
+      socket.on('error', () => {});
+      if (start) socket.write(start);
+      return socket;
+    });
+    box.onClose(() => stalled.forEach((socket) => socket.destroy()));
+    await Promise.all(stalled.map((socket) => socket.connecting && new Promise((resolve) => { socket.on('connect', resolve); socket.on('close', resolve); })));
+    for (let i = 0; i < 5; i++) assert.equal((await post(`${base}/session`, { token })).status, 200);
+  }
+  const person = await Person.holding(box, url);
+  assert.equal((await person.call('hand_back', {})).status, 200);
+});
+
+boxTest('a watcher\'s link cannot use up the places of those who control, nor a session those of others', async (box) => {
+  const { daemon } = await startBox(box, { width: 320, height: 240 });
+  const { url } = await openTakeover(daemon);
+  const session = await openSession(await makeLink(daemon, 'view'));
+  const own = [];
+  for (let i = 0; i < 5; i++) {
+    const socket = await WebSocketClient.ofSession(session);
+    own.push(socket);
+    await socket.rfb().open();
+  }
+  assert.deepEqual([await own[0].closed, await own[1].closed], [4409, 4409]);
+  assert.equal((await daemon.json('GET', '/v1/status')).viewers.length, 3);
+  const link = await makeLink(daemon, 'view');
+  const sockets = [];
+  box.onClose(() => [...own, ...sockets].forEach((socket) => socket.destroy()));
+  for (let i = 0; i < 55; i++) {
+    const each = await openSession(link);
+    for (let k = 0; k < 3; k++) sockets.push(await WebSocketClient.ofSession(each));
+  }
+  await waitFor('some to be refused', () => sockets.some(({ isClosed }) => isClosed));
+  const person = await Person.holding(box, url);
+  assert.equal((await person.call('hand_back', {})).status, 200);
+}, { timeout: 240000 });
+
+boxTest('floods of sessions, notes, texts and nonsense cost the one who sends them', async (box) => {
+  const { daemon } = await startBox(box);
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  const told = person.socket.texts.length;
+  for (let i = 0; i < 4; i++) await Promise.all(Array.from({ length: 50 }, () => openSession(url)));
+  assert(person.socket.texts.length - told < 5, 'nobody is told of each session');
+  const statuses = [];
+  for (let i = 0; i < 40; i++) statuses.push((await person.call('note', { text: 'x' })).status);
+  assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [20, 429]);
+  for (let i = 0; i < 40; i++) person.socket.tell({ t: 'text', id: `${i}`, s: '你'.repeat(4000) });
+  await waitFor('texts to be refused', () => person.socket.texts.some(({ t, message }) => t === 'text-failed' && /too many/.test(message)), 20000);
+  const other = await Person.at(box, url);
+  await other.connect();
+  for (const nonsense of ['['.repeat(60000), '{"t":"text","id":{}}', '{"t":"text","id":"a"}', '{"t":"note","text":null}', '{"t":"hand_back","outcome":5}',
+    '{"t":"nope"}', '{"t":"watchers"}', '"x"', '{"t":1}', '{"t":"clipboard","text":5}', '{"t":"extend","x":1}', '', '\0'])
+    other.socket.frame(1, Buffer.from(nonsense));
+  other.socket.tell({ t: 'ping', id: 'end' });
+  await other.told('pong');
+  other.socket.frame(1, Buffer.alloc(70000, 'x'));
+  await other.socket.closed;
+  assert.equal(other.socket.closeCode, 1009, 'a message that is too big');
+  assert.equal((await control(daemon)).locked, true);
+  assert(!daemon.end);
+  assert.equal((await person.call('hand_back', {})).status, 200);
+});
+
+boxTest('sockets with wrong tickets do not pile up', async (box) => {
+  const { daemon } = await startBox(box);
+  const { url } = await openTakeover(daemon);
+  const { base } = takeApart(url);
+  const before = daemon.usage().fds;
+  const sockets = [];
+  for (let i = 0; i < 15; i++) sockets.push(await WebSocketClient.connect(`${base}/live`, { protocols: ['binary', 'ticket.x'] }));
+  assert.deepEqual(sockets.map(({ status }) => status).slice(0, 10), Array(10).fill(101));
+  assert(sockets.slice(10).every(({ status }) => status === 401 || status === 429), 'then they are no sockets any more');
+  sockets.slice(10).forEach((socket) => socket.destroy());
+  await waitFor('all of them to be gone', () => daemon.usage().fds <= before + 2, 8000, 100);
+  const person = await Person.holding(box, url);
+  await sleep(10);
+  assert.equal((await person.call('hand_back', {})).status, 200);
+});
