@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <X11/XKBlib.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -370,12 +371,36 @@ void typist_drop_source(struct typist *typist, uint8_t source)
 		loop_timer_arm(typist->quiet_timer, typist->config.source_quiet_ms);
 }
 
+/* The locks and the group that the agent left are put back whenever a person stops, or goes on to another. */
+static void restore_locks(struct typist *typist)
+{
+	struct xconn *conn = typist->conn;
+	bool is_agent = input_gate_now(typist->gate).source == INPUT_SOURCE_AGENT;
+	XkbStateRec state;
+	if (conn->is_broken || XkbGetState(conn->dpy, XkbUseCoreKbd, &state) != Success)
+		return;
+	if (!typist->agents_locks.is_kept) {
+		typist->agents_locks.modifiers = state.locked_mods;
+		typist->agents_locks.group = (uint8_t)state.locked_group;
+	} else {
+		if (state.locked_mods != typist->agents_locks.modifiers)
+			XkbLockModifiers(conn->dpy, XkbUseCoreKbd, 0xff, typist->agents_locks.modifiers);
+		if (state.locked_group != typist->agents_locks.group)
+			XkbLockGroup(conn->dpy, XkbUseCoreKbd, typist->agents_locks.group);
+		XFlush(conn->dpy);
+	}
+	typist->agents_locks.is_kept = !is_agent;
+}
+
 void typist_release_all(struct typist *typist)
 {
 	cancel_matching(typist, INPUT_SOURCE_NONE);
 	for (int source = 0; source <= INPUT_SOURCE_MAX; source++)
 		typist_forget_source(typist, (uint8_t)source);
 	injector_release_all(typist->injector);
+	restore_locks(typist);
+	if (keymap_is_borrowing(typist->keymap))
+		loop_timer_arm(typist->quiet_timer, typist->config.source_quiet_ms);
 }
 
 bool typist_is_idle(const struct typist *typist)

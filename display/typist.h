@@ -126,7 +126,10 @@ void typist_cancel(struct typist *typist, uint64_t id);
 /* A source has gone: its requests are canceled and everything it holds, buttons too, is let go. */
 void typist_drop_source(struct typist *typist, uint8_t source);
 
-/* The holder changed: all requests are canceled, everything that anybody holds is let go. */
+/*
+ * The holder changed: all requests are canceled, everything that anybody holds is let go, the locks are
+ * as the agent left them again, and the keymap soon is.
+ */
 void typist_release_all(struct typist *typist);
 
 /* Whether nothing waits or runs. */

@@ -100,6 +100,10 @@ struct typist {
 	struct held_keysym held[HELD_KEYSYMS_MAX];
 	int held_count;
 	bool passes_locks[INPUT_SOURCE_MAX + 1];
+	struct {
+		bool is_kept; /* a person has, or had, the screen since the agent */
+		uint8_t modifiers, group;
+	} agents_locks;
 };
 
 /* Ends the running request with this status; a sentence may be given by format. */

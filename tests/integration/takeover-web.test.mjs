@@ -121,6 +121,11 @@ boxTest('T05 redaction: no token, text, key, clipboard or note in any log at deb
   await post(`${base}/session`, { token: `${token}x` });
   await ask(`${base}/nothing?t=${token}`);
   await ask(url, { headers: { Authorization: `Bearer ${person.session.key}`, 'Bad Header': 'x' } }).catch(() => {});
+  for (const pid of fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)) {
+    let line = '';
+    try { line = fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8'); } catch { continue; }
+    assert(!line.includes(token) && !line.includes(person.session.key), `the command line of ${pid}`);
+  }
   await person.call('hand_back', { outcome: 'done', message: secrets.message });
   await person.socket.closed;
   await daemon.stop();

@@ -5,11 +5,11 @@
 // takeover-life.test.mjs.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heldDown, startTerminal } from './desk.mjs';
+import { heldDown, keymap, startTerminal } from './desk.mjs';
 import { boxTest, followEvents, waitFor } from './harness.mjs';
 import { makeLink } from './browsers.mjs';
 import { actAsAgent, control, openTakeover, Person, startBox } from './takeovers.mjs';
-import { LIKE_NOVNC, Rfb } from './rfb.mjs';
+import { ENC, LIKE_NOVNC, Rfb } from './rfb.mjs';
 
 boxTest('a whole takeover: note, push, lock, keys, hand back, message, shot', async (box) => {
   const { daemon, env, events } = await startBox(box);
@@ -298,6 +298,31 @@ boxTest('T13: a watcher\'s keys, pointer, clipboard and size change nothing duri
   await terminal.expect('o');
   assert.deepEqual([await heldDown(box, env), (await control(daemon)).locked], [[], true]);
   assert.equal((await daemon.json('GET', '/v1/status')).screen.width, 1280);
+});
+
+boxTest('locks and keymap are after a hand back as they were before', async (box) => {
+  const { daemon, env } = await startBox(box);
+  await startTerminal(box, daemon);
+  const locks = async () => (await box.ok('xset', ['q'], { env })).match(/(Caps|Num) Lock:\s+(on|off)/g).join();
+  const map = await keymap(box, env);
+  await box.tool(daemon, ['key', 'Caps_Lock']); // the agent's own
+  const before = await locks();
+  assert.match(before, /Caps Lock:\s+on/);
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  person.screen.setEncodings([...LIKE_NOVNC, ENC.qemuKey, ENC.led]);
+  for (const [keysym, scancode] of [[0xffe5, 0x3a], [0xff7f, 0x45]]) // Caps and Num Lock, by their places
+    for (const isDown of [1, 0]) {
+      const message = Buffer.from([255, 0, 0, isDown, 0, 0, 0, 0, 0, 0, 0, 0]);
+      message.writeUInt32BE(keysym, 4);
+      message.writeUInt32BE(scancode, 8);
+      person.screen.write(message);
+    }
+  for (const letter of 'λ你好жя') person.screen.tap(0x01000000 + letter.codePointAt(0));
+  await waitFor('the locks to be others', async () => await locks() !== before);
+  await person.call('hand_back', {});
+  await waitFor('the locks of before', async () => await locks() === before);
+  await waitFor('the keymap of before', async () => await keymap(box, env) === map, 8000, 100);
 });
 
 boxTest('privacy: the holder sees the screen, watchers and shots in wait see a card', async (box) => {
