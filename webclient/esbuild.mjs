@@ -44,6 +44,12 @@ const replaceModules = {
   },
 };
 
+/** The output of an entry point, and what that imports statically. */
+function filesOf({ outputs }, entry) {
+  const [file, { imports }] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === entry);
+  return [file, ...imports.filter(({ kind }) => kind === 'import-statement').map(({ path: name }) => name)];
+}
+
 async function makeAssets() {
   const { outputFiles, metafile } = await build({
     absWorkingDir: folder,
@@ -66,6 +72,9 @@ async function makeAssets() {
   for (const [file, { entryPoint }] of Object.entries(metafile.outputs)) {
     if (entryPoint) html = html.replaceAll(`{{${entryPoint}}}`, path.basename(file));
   }
+  // What the first module loads next is fetched beside it, not after it.
+  const needed = ['src/page.ts', 'src/app.ts'].flatMap((entry) => filesOf(metafile, entry));
+  html = html.replace('{{preload}}', [...new Set(needed)].map((file) => `<link rel="modulepreload" href="../assets/${path.basename(file)}">`).join('\n'));
   if (html.includes('{{')) throw new Error('index.html names a file that was not built');
   const assets = outputFiles.map(({ path: file, contents }) =>
     ({ name: path.basename(file), data: Buffer.from(contents) }));

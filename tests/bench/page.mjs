@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // node tests/bench/page.mjs: how soon the page shows the agent's note, with the processor slowed 4×, as
-// a phone's. Needs a build (BOXSCREEN_BUILD) and tests/node_modules. Prints milliseconds from the
-// navigation to the first frame with the note on it.
+// a phone's. Needs a build (BOXSCREEN_BUILD) and tests/node_modules. Prints milliseconds to the first
+// frame with the note on it, from the load event and from the navigation.
 import { Box } from '../integration/harness.mjs';
 import { openTakeover, PIXEL, startPeople } from '../integration/page.mjs';
 
@@ -28,12 +28,17 @@ try {
     });
     await page.goto(url);
     await page.waitForFunction(() => window.noteAt);
-    times.push(await page.evaluate(() => window.noteAt));
+    times.push(await page.evaluate(() => {
+      const { loadEventEnd } = performance.getEntriesByType('navigation')[0];
+      return { load: Math.max(0, window.noteAt - loadEventEnd), navigation: window.noteAt };
+    }));
     await context.close();
   }
-  times.sort((a, b) => a - b);
-  const at = (share) => Math.round(times[Math.floor(share * (times.length - 1))]);
-  console.log(`note visible after ${at(0.5)} ms (median), ${at(0.9)} ms (90 %), ${at(1)} ms (worst of ${RUNS}); the aim is 300 ms`);
+  for (const from of ['load', 'navigation']) {
+    const sorted = times.map((time) => time[from]).sort((a, b) => a - b);
+    const at = (share) => Math.round(sorted[Math.floor(share * (RUNS - 1))]);
+    console.log(`note visible ${at(0.5)} ms after the ${from} (median), ${at(0.9)} ms (90 %), ${at(1)} ms (worst of ${RUNS})`);
+  }
 } finally {
   await box.close();
 }

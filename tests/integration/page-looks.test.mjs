@@ -2,7 +2,7 @@
 //
 // Every state of the page, on a phone and a desktop, light and dark: nothing that axe-core finds against
 // WCAG 2.2 A and AA, nothing cut off at 320 px or 200 %. With BOXSCREEN_PICTURES=FOLDER also a picture
-// of each at the sizes of docs/pictures.
+// of each at the sizes of docs/pictures (needs pngquant: tests/bench/packages.txt).
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -80,9 +80,7 @@ async function savePicture(page, name, size, scheme) {
   fs.mkdirSync(pictures, { recursive: true });
   const file = path.join(pictures, `page-${name}-${size}${scheme === 'dark' ? '-dark' : ''}.png`);
   // Few colours: a hundred pictures in some hundred kB.
-  const args = ['-v', 'error', '-y', '-i', '-', '-filter_complex',
-    'split[a][b];[a]palettegen=max_colors=40:reserve_transparent=0[p];[b][p]paletteuse=dither=none', '-compression_level', '100', file];
-  execFileSync('ffmpeg', args, { input: await page.screenshot() });
+  fs.writeFileSync(file, execFileSync('pngquant', ['--speed', '1', '--nofs', '16', '-'], { input: await page.screenshot() }));
 }
 
 async function lookAt(state, { page, run }) {

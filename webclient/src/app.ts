@@ -2,7 +2,7 @@
 //
 // Puts the parts together: what the daemon says goes into the model, the model decides what is shown, and
 // what the person does goes to the daemon while, and only while, they have control.
-import { enter, forget, getState, NotValid, post, Refused, takeOver } from './api';
+import { forget, getState, NotValid, post, Refused, takeOver } from './api';
 import type { Message, ServerState } from './api';
 import { showCard } from './cards';
 import { Clipboard } from './clipboard';
@@ -140,10 +140,10 @@ class App {
 
   // Getting in
 
-  async start(secret: string | null): Promise<void> {
-    this.set({});
+  async start(entered: Promise<ServerState>): Promise<void> {
+    if (el('note').hidden) this.set({});
     try {
-      this.take(await enter(secret));
+      this.take(await entered);
       if (opensAtOnce(this.model.server!)) this.openLive();
       tellHost({ type: 'ready' });
       await import('./picture'); // while the note is read
@@ -581,9 +581,9 @@ class App {
   }
 }
 
-/** secret: the link's, or null after a reload. */
-export async function start(secret: string | null): Promise<void> {
+/** entered: how things are, once the daemon has said so. */
+export async function start(entered: Promise<ServerState>): Promise<void> {
   await loadWords(navigator.languages);
   translate();
-  await new App().start(secret);
+  await new App().start(entered);
 }

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The page's first module.
+// The page's first module, kept small: the agent's note is on the screen before the rest is there.
 import { secret } from './secret'; // before anything else
-import { start } from './app';
+import { enter } from './api';
+import type { ServerState } from './api';
 
-void start(secret);
+function showNote({ takeover }: ServerState): void {
+  if (!takeover) return;
+  document.getElementById('note-text')!.textContent = takeover.note;
+  document.getElementById('note')!.hidden = false;
+  document.body.dataset.phase = 'invite';
+}
+
+const entered = enter(secret);
+entered.then(showNote, () => {}); // what went wrong is told by what follows
+void import('./app').then(({ start }) => start(entered));
