@@ -20,6 +20,10 @@
 #define LINK_SESSIONS_MAX   64
 #define SESSION_TICKETS_MAX 8
 #define TAKEOVER_LINKS_MAX  8
+#define SHARES_MAX          16
+/* Changes of one session in that time. */
+#define CHANGES_MAX         30
+#define CHANGES_SPAN_US     INT64_C(10000000)
 
 struct entry {
 	struct list link;
@@ -27,6 +31,8 @@ struct entry {
 	uint8_t hash[HASH_BYTES];
 	struct link_info info;
 	int64_t ends_us;
+	int64_t changes_begin_us; /* of a session: when its changes began to be counted */
+	int changes;
 };
 
 struct links {
@@ -167,7 +173,8 @@ static void make_room_for_link(struct links *links, const char *takeover)
 	struct entry *entry, *oldest = NULL;
 	int count = 0;
 	list_for_each(entry, &links->entries, link) {
-		if (entry->kind != LINK_KIND_LINK || strcmp(entry->info.takeover, takeover) != 0)
+		if (entry->kind != LINK_KIND_LINK || strcmp(entry->info.takeover, takeover) != 0 ||
+			entry->info.parent[0] != '\0')
 			continue;
 		if (count++ > 0 && oldest == NULL && !was_opened(links, entry->info.id))
 			oldest = entry;
@@ -186,6 +193,37 @@ bool links_mint(struct links *links, enum viewer_role role, int64_t ends_us, con
 	if (takeover[0] != '\0')
 		make_room_for_link(links, takeover);
 	return add(links, LINK_KIND_LINK, info, secret) != NULL;
+}
+
+bool links_share(struct links *links, const struct link_info *session,
+	char secret[LINK_SECRET_SIZE], struct link_info *info)
+{
+	const struct entry *entry;
+	int count = 0;
+	list_for_each(entry, &links->entries, link)
+		count += entry->kind == LINK_KIND_LINK && strcmp(entry->info.parent, session->id) == 0;
+	*info = *session;
+	info->role = VIEWER_VIEW;
+	info->session = 0;
+	strcpy(info->parent, session->id);
+	return count < SHARES_MAX && links_make_id('l', info->id) &&
+	       add(links, LINK_KIND_LINK, info, secret) != NULL;
+}
+
+bool links_admit_change(struct links *links, uint32_t session)
+{
+	int64_t now_us = lifetime_now(links->lifetime);
+	struct entry *entry;
+	list_for_each(entry, &links->entries, link) {
+		if (entry->kind != LINK_KIND_SESSION || entry->info.session != session)
+			continue;
+		if (entry->changes == 0 || now_us - entry->changes_begin_us > CHANGES_SPAN_US) {
+			entry->changes_begin_us = now_us;
+			entry->changes = 0;
+		}
+		return ++entry->changes <= CHANGES_MAX;
+	}
+	return false;
 }
 
 bool links_check(
@@ -291,7 +329,7 @@ bool links_find_session(struct links *links, uint32_t session, struct link_info 
 
 static bool is_of_link(const struct entry *entry, const void *id)
 {
-	return strcmp(entry->info.id, id) == 0;
+	return strcmp(entry->info.id, id) == 0 || strcmp(entry->info.parent, id) == 0;
 }
 
 bool links_revoke(struct links *links, const char *id)
@@ -351,9 +389,9 @@ json_t *links_save(const struct links *links)
 			continue;
 		to_hex(entry->hash, hex);
 		json_array_append_new(list,
-			json_pack("{s:b, s:s, s:s, s:s, s:s, s:I, s:I}", "is_session",
+			json_pack("{s:b, s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "is_session",
 				entry->kind == LINK_KIND_SESSION, "hash", hex, "id", entry->info.id,
-				"takeover", entry->info.takeover, "role",
+				"takeover", entry->info.takeover, "parent", entry->info.parent, "role",
 				viewer_role_name(entry->info.role), "session",
 				(json_int_t)entry->info.session, "ends_us", (json_int_t)entry->ends_us));
 	}
@@ -362,22 +400,24 @@ json_t *links_save(const struct links *links)
 
 static void load_entry(struct links *links, const json_t *saved)
 {
-	const char *hex, *id, *takeover, *role;
+	const char *hex, *id, *takeover, *parent, *role;
 	json_int_t session, ends_us;
 	int is_a_session;
-	if (json_unpack((json_t *)(uintptr_t)saved, "{s:b, s:s, s:s, s:s, s:s, s:I, s:I}", "is_session",
-		    &is_a_session, "hash", &hex, "id", &id, "takeover", &takeover, "role", &role,
+	if (json_unpack((json_t *)(uintptr_t)saved, "{s:b, s:s, s:s, s:s, s:s, s:s, s:I, s:I}",
+		    "is_session", &is_a_session, "hash", &hex, "id", &id, "takeover", &takeover,
+		    "parent", &parent, "role", &role,
 		    "session", &session, "ends_us", &ends_us) != 0)
 		return;
 	struct entry *entry = xcalloc(1, sizeof(*entry));
 	if (links->count >= ENTRIES_MAX || !from_hex(hex, entry->hash) || strlen(id) >= LINK_ID_SIZE ||
-		strlen(takeover) >= LINK_ID_SIZE || !viewer_role_parse(role, &entry->info.role)) {
+		strlen(takeover) >= LINK_ID_SIZE || strlen(parent) >= LINK_ID_SIZE || !viewer_role_parse(role, &entry->info.role)) {
 		free(entry);
 		return;
 	}
 	entry->kind = is_a_session ? LINK_KIND_SESSION : LINK_KIND_LINK;
 	strcpy(entry->info.id, id);
 	strcpy(entry->info.takeover, takeover);
+	strcpy(entry->info.parent, parent);
 	entry->info.session = (uint32_t)session;
 	entry->info.ends_us = entry->ends_us = ends_us;
 	list_append(&links->entries, &entry->link);

@@ -30,6 +30,7 @@ enum link_kind {
 struct link_info {
 	char id[LINK_ID_SIZE];       /* of the link, also for what came from it */
 	char takeover[LINK_ID_SIZE]; /* whose link it is; "" for a plain one */
+	char parent[LINK_ID_SIZE];   /* the link that it was shared from, whose end is its own; "" */
 	enum viewer_role role;
 	uint32_t session;            /* of sessions and tickets: a number that is never reused */
 	int64_t ends_us;
@@ -56,6 +57,13 @@ bool links_make_id(char prefix, char out[LINK_ID_SIZE]);
 bool links_mint(struct links *links, enum viewer_role role, int64_t ends_us, const char *takeover,
 	char secret[LINK_SECRET_SIZE], struct link_info *info);
 
+/* A view link shared from a session's link, good as long as that. False: that one has enough. */
+bool links_share(struct links *links, const struct link_info *session,
+	char secret[LINK_SECRET_SIZE], struct link_info *info);
+
+/* Whether the session may change one more thing now: a bound on how often a page presses buttons. */
+bool links_admit_change(struct links *links, uint32_t session);
+
 /*
  * Whether `secret` is a valid one of that kind; a ticket is used up by it. Wrong, expired and used ones
  * look the same, and all are compared in constant time.
@@ -75,7 +83,7 @@ uint32_t links_next_session(struct links *links);
 /* The session of that number; false when there is none. */
 bool links_find_session(struct links *links, uint32_t session, struct link_info *info);
 
-/* The link and what came from it are valid no more. False: there is no such link. */
+/* The link, what came from it and what was shared from it are valid no more. False: there is no such link. */
 bool links_revoke(struct links *links, const char *id);
 void links_end_takeover(struct links *links, const char *takeover);
 /* The takeover's links are good until then. */

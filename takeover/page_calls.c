@@ -206,7 +206,8 @@ static void share(struct page_call *call)
 	if (call->session.role != VIEWER_CONTROL) {
 		answer_fault(call, "view_only", "this link is for watching");
 	} else if (!takeovers_share(takeovers, &call->session, secret, &info)) {
-		page_refuse(call->request, 429, "too_many", "there are too many links");
+		page_refuse(call->request, 429, "too_many",
+			"this link was shared often enough; share one of the links that there are");
 	} else {
 		char *url = takeovers_url(takeovers, secret);
 		clock_format_rfc3339(takeovers_wall_us(takeovers, info.ends_us), expires);
@@ -255,17 +256,18 @@ static void open_live(const struct page_calls *calls, struct http_request *reque
 static const struct call_row {
 	const char *method, *name;
 	bool needs_session;
+	bool is_change; /* counted: so many of a session in ten seconds */
 	void (*handle)(struct page_call *call);
 } table[] = {
-	{"POST", "session", false, open_session},
-	{"GET", "state", true, tell_state},
-	{"POST", "ticket", true, give_ticket},
-	{"POST", "takeover", true, take_over},
-	{"POST", "hand_back", true, hand_back},
-	{"POST", "extend", true, extend},
-	{"POST", "note", true, add_note},
-	{"POST", "watchers", true, allow_watchers},
-	{"POST", "share", true, share},
+	{"POST", "session", false, false, open_session},
+	{"GET", "state", true, false, tell_state},
+	{"POST", "ticket", true, false, give_ticket},
+	{"POST", "takeover", true, true, take_over},
+	{"POST", "hand_back", true, true, hand_back},
+	{"POST", "extend", true, true, extend},
+	{"POST", "note", true, true, add_note},
+	{"POST", "watchers", true, true, allow_watchers},
+	{"POST", "share", true, true, share},
 };
 
 static void run(const struct page_calls *calls, struct http_request *request,
@@ -278,6 +280,11 @@ static void run(const struct page_calls *calls, struct http_request *request,
 	if (row->needs_session && (session == NULL || !links_check(takeovers_links(calls->takeovers),
 						      LINK_KIND_SESSION, session, &call.session))) {
 		page_guard_refuse_secret(calls->guard, request);
+		return;
+	}
+	if (row->is_change &&
+		!links_admit_change(takeovers_links(calls->takeovers), call.session.session)) {
+		page_refuse(request, 429, "too_many", "too much at once; wait a little");
 		return;
 	}
 	json_t *object = json_parse_body(body, len, error, sizeof(error));

@@ -151,8 +151,7 @@ bool takeovers_share(struct takeovers *takeovers, const struct link_info *sessio
 	char secret[LINK_SECRET_SIZE], struct link_info *info)
 {
 	takeovers_tick(takeovers);
-	bool is_made = links_mint(takeovers->links, VIEWER_VIEW, session->ends_us,
-		session->takeover, secret, info);
+	bool is_made = links_share(takeovers->links, session, secret, info);
 	takeovers->needs_save |= is_made;
 	takeovers_settle(takeovers);
 	return is_made;
@@ -245,6 +244,12 @@ void takeovers_message(void *arg, uint32_t session, const char *kind, const json
 	const char *known = "message", *ignored;
 	if (!links_find_session(call.takeovers->links, session, &call.session))
 		return; /* a native viewer, or one whose socket is about to be closed */
+	if (!links_admit_change(call.takeovers->links, session)) {
+		viewers_tell(call.takeovers->viewers, session,
+			json_pack("{s:s, s:s, s:s, s:s}", "t", "error", "for", "message", "error",
+				"too_many", "message", "too much at once; wait a little"));
+		return;
+	}
 	json_reader_init(&call.reader, message, "");
 	json_read_string(&call.reader, "t", &ignored);
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {

@@ -61,7 +61,7 @@ boxTest('floods of sessions, notes, texts and nonsense cost the one who sends th
   for (let i = 0; i < 4; i++) await Promise.all(Array.from({ length: 50 }, () => openSession(url)));
   assert(person.socket.texts.length - told < 5, 'nobody is told of each session');
   const statuses = [];
-  for (let i = 0; i < 40; i++) statuses.push((await person.call('note', { text: 'x' })).status);
+  for (let i = 0; i < 25; i++) statuses.push((await person.call('note', { text: 'x' })).status);
   assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [20, 429]);
   for (let i = 0; i < 40; i++) person.socket.tell({ t: 'text', id: `${i}`, s: '你'.repeat(4000) });
   await waitFor('texts to be refused', () => person.socket.texts.some(({ t, message }) => t === 'text-failed' && /too many/.test(message)), 20000);
@@ -78,6 +78,31 @@ boxTest('floods of sessions, notes, texts and nonsense cost the one who sends th
   assert.equal((await control(daemon)).locked, true);
   assert(!daemon.end);
   assert.equal((await person.call('hand_back', {})).status, 200);
+});
+
+boxTest('what was shared ends with the link it came from; shares and buttons are bounded', async (box) => {
+  const { daemon, events } = await startBox(box);
+  const made = (await daemon.request('POST', '/v1/links', { body: { role: 'control' } })).json();
+  const person = await Person.at(box, made.url);
+  const shares = [];
+  for (let i = 0; i < 20; i++) shares.push(await person.call('share'));
+  assert.deepEqual(shares.map(({ status }) => status), [...Array(16).fill(201), ...Array(4).fill(429)]);
+  const watcher = await Person.at(box, shares[0].json.url);
+  await watcher.connect();
+  const grandchild = await watcher.call('share');
+  assert.equal(grandchild.status, 403);
+  assert.equal((await daemon.request('DELETE', `/v1/links/${made.id}`)).status, 204);
+  assert.equal(await watcher.socket.closed, 4401);
+  await assert.rejects(openSession(shares[1].json.url), /401/);
+  // A page that presses its buttons without end empties no ring of events, and others can still act.
+  const link = await makeLink(daemon, 'control');
+  const [busy, calm] = [await Person.at(box, link), await Person.at(box, link)];
+  const statuses = [];
+  for (let i = 0; i < 40; i++) statuses.push((await busy.call(i % 2 ? 'hand_back' : 'takeover')).status);
+  assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.at(-1)], [30, 429]);
+  assert.equal((await calm.call('takeover', { confirm: true })).status, 200);
+  assert.equal((await calm.call('hand_back')).status, 200);
+  assert(events.events.length < 200);
 });
 
 boxTest('sockets with wrong tickets do not pile up', async (box) => {
