@@ -302,10 +302,30 @@ static bool has_secret(const struct http_request *request, const char *name)
 static bool is_allowed(
 	const struct page_calls *calls, struct http_request *request, const char *name)
 {
+	const char *origin = page_guard_allowed_origin(calls->guard, request);
+	if (origin != NULL) {
+		http_request_add_header(request, "Access-Control-Allow-Origin", origin);
+		http_request_add_header(request, "Vary", "Origin");
+	}
 	if (page_guard_admits_origin(calls->guard, request, has_secret(request, name)))
 		return true;
 	page_refuse(request, 403, "forbidden", "pages from elsewhere may not use this service");
 	return false;
+}
+
+/* A browser asks whether a page of an allowed origin may call (CORS); without cookies, ever. */
+static bool answer_preflight(const struct page_calls *calls, struct http_request *request)
+{
+	const char *origin = page_guard_allowed_origin(calls->guard, request);
+	if (origin == NULL || strcmp(http_request_method(request), "OPTIONS") != 0)
+		return false;
+	http_request_add_header(request, "Access-Control-Allow-Origin", origin);
+	http_request_add_header(request, "Access-Control-Allow-Methods", "GET, POST");
+	http_request_add_header(request, "Access-Control-Allow-Headers", "authorization, content-type");
+	http_request_add_header(request, "Access-Control-Max-Age", "600");
+	http_request_add_header(request, "Vary", "Origin");
+	http_reply(request, 204, NULL, NULL, 0);
+	return true;
 }
 
 static void refuse_method(struct http_request *request, const char *allowed)
@@ -329,6 +349,8 @@ bool page_calls_handle(
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		if (strcmp(table[i].name, name) != 0)
 			continue;
+		if (answer_preflight(calls, request))
+			return true;
 		if (strcmp(table[i].method, method) != 0)
 			refuse_method(request, table[i].method);
 		else if (is_allowed(calls, request, name))

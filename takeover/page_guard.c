@@ -155,11 +155,18 @@ bool page_guard_admits_origin(
 		return has_secret;
 	if (is_public_origin(guard, origin) || (host != NULL && is_same_origin(origin, host)))
 		return true;
+	return page_guard_allowed_origin(guard, request) != NULL;
+}
+
+const char *page_guard_allowed_origin(
+	const struct page_guard *guard, const struct http_request *request)
+{
+	const char *origin = http_request_header(request, "origin");
 	for (size_t i = 0; guard->allowed_origins != NULL && guard->allowed_origins[i] != NULL; i++) {
-		if (strcmp(guard->allowed_origins[i], origin) == 0)
-			return true;
+		if (origin != NULL && strcmp(guard->allowed_origins[i], origin) == 0)
+			return guard->allowed_origins[i];
 	}
-	return false;
+	return NULL;
 }
 
 /* Guesses */

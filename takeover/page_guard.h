@@ -29,6 +29,10 @@ bool page_guard_knows_host(const struct page_guard *guard, const struct http_req
 bool page_guard_admits_origin(
 	const struct page_guard *guard, const struct http_request *request, bool has_secret);
 
+/* The request's Origin when it is one of allowed_origins (not our own), else NULL. */
+const char *page_guard_allowed_origin(
+	const struct page_guard *guard, const struct http_request *request);
+
 /* Answers 401 not_valid, at once or late; 429 when too many such answers wait. */
 void page_guard_refuse_secret(struct page_guard *guard, struct http_request *request);
 

@@ -89,9 +89,9 @@ static void on_holder_changed(struct takeovers *takeovers)
 	bool was_locked = old != TAKEOVER_NOBODY, is_locked = holder != TAKEOVER_NOBODY;
 	takeovers->told_holder = holder;
 	move_lock(takeovers, old, holder);
+	takeovers->held_since_wall_us = clock_wall_us();
 	if (was_locked == is_locked)
 		return;
-	takeovers->held_since_wall_us = clock_wall_us();
 	publish(takeovers, is_locked ? "control.locked" : "control.unlocked",
 		json_pack("{s:s}", "holder", is_locked ? "person" : "agent"));
 }

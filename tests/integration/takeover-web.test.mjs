@@ -88,6 +88,14 @@ boxTest('T03: foreign, null and missing origins, and foreign hosts, reach nothin
     assert.equal(socket.status, 101, origin);
     socket.destroy();
   }
+  // A page of the allowed origin may call, preflight and all; nobody else is told anything.
+  for (const [origin, allowed] of [['https://app.example.org', true], ['https://evil.example', false], [own, false]]) {
+    const preflight = await ask(`${base}/state`, { method: 'OPTIONS', headers: { Origin: origin, 'Access-Control-Request-Headers': 'authorization' } });
+    assert.deepEqual([preflight.status, preflight.headers['access-control-allow-origin']], allowed ? [204, origin] : [405, undefined]);
+    const reply = await ask(`${base}/state`, { headers: { ...session.headers, Origin: origin } });
+    assert.equal(reply.headers['access-control-allow-origin'], allowed ? origin : undefined);
+    assert.equal(reply.headers['access-control-allow-credentials'], undefined);
+  }
   const missing = await WebSocketClient.connect(`${base}/live`, { protocols: await protocols(), headers: { Origin: undefined } });
   assert.equal(missing.status, 403);
   const native = await WebSocketClient.connect(`${base}/live`, { headers: { Origin: undefined, ...session.headers } });
