@@ -50,6 +50,13 @@ describe('a session on its way', { concurrency: 3 }, () => {
     await page.reload();
     await visitor.expectPhase('control');
     await visitor.expectPicture();
+    // What was written and not sent is not lost without a word.
+    await page.click('#type-button');
+    await page.fill('#compose-field', 'half a sen');
+    await page.click('#hand-back');
+    assert.equal(await page.locator('#dialog .warning').count(), 1);
+    await page.click('#keep');
+    await page.fill('#compose-field', '');
     await visitor.handBack({ outcome: 'could_not', message: 'The code never came.' });
     const { state, outcome, message } = await getTakeover(daemon, takeover);
     assert.deepEqual({ state, outcome, message }, { state: 'handed_back', outcome: 'could_not', message: 'The code never came.' });
@@ -102,12 +109,18 @@ describe('a session on its way', { concurrency: 3 }, () => {
     await page.evaluate(() => { Math.random = () => 0; window.tries = []; });
     await page.evaluate(() => {
       const { fetch: plain } = window;
-      window.fetch = (...args) => { window.tries.push(Date.now()); return plain(...args); };
+      window.underWay = 0;
+      window.fetch = (...args) => {
+        window.tries.push(Date.now());
+        window.underWay++;
+        return plain(...args).finally(() => { window.underWay--; });
+      };
     });
     await person.setHidden(true);
     for (let i = 0; i < 120; i++) {
       await page.clock.runFor(1000);
-      await page.evaluate(() => new Promise((resolve) => { const { port1, port2 } = new MessageChannel(); port1.onmessage = resolve; port2.postMessage(0); }));
+      // The network has a clock of its own.
+      await waitFor('the try to end', () => page.evaluate(() => window.underWay === 0), 5000, 1);
     }
     const tries = await page.evaluate(() => window.tries);
     assert(tries.length >= 5 && tries.length <= 15, `${tries.length} tries`);
@@ -123,6 +136,9 @@ describe('a session on its way', { concurrency: 3 }, () => {
   boxTest('13: another person takes it over: the first is told and does not come back by itself', async (box) => {
     const { daemon, people, takeover, visitor, page } = await start(box);
     await visitor.takeOver();
+    // Who has the link open sees that it is taken, and that it is free again.
+    const third = await Visitor.open(people, takeover.url);
+    await third.expectPhase('held');
     const other = await Visitor.open(people, takeover.url, { device: DESKTOP });
     await other.expectPhase('held');
     await other.page.click('#card-take');
@@ -137,6 +153,8 @@ describe('a session on its way', { concurrency: 3 }, () => {
     assert.equal(visitor.requests.length, before, '4409: no tries');
     assert.equal((await viewers(daemon)).filter(({ role }) => role === 'control').length, 1);
     await other.expectClean();
+    await other.handBack();
+    await third.expectPhase('invalid', 12000);
   }, { timeout: 180000 });
 
   boxTest('9 V31: wrong and ended links look alike, also when they end under an open page', async (box) => {

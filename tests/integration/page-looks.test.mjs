@@ -11,7 +11,7 @@ import { createRequire } from 'node:module';
 import { describe } from 'node:test';
 import { boxTest } from './harness.mjs';
 import { openState, STATES } from './page-states.mjs';
-import { PIXEL, startPeople, Visitor } from './page.mjs';
+import { openTakeover, PIXEL, startPeople, Visitor } from './page.mjs';
 
 const require = createRequire(import.meta.url);
 const AXE = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
@@ -123,5 +123,21 @@ describe('41 43: every state of the page, light and dark', { concurrency: 2 }, (
         });
       }
     }, { timeout: 240000 });
+  }
+});
+
+boxTest('words: Japanese for who reads it, English for others; a token behind # as well', async (box) => {
+  const { daemon } = await box.startScreen();
+  const people = await startPeople(box);
+  for (const [locale, language, word] of [['ja-JP', 'ja', '引き継ぐ'], ['de-DE', 'en', 'Take over']]) {
+    const { url } = await openTakeover(daemon);
+    const visitor = await Visitor.open(people, url.replace('?t=', '#t='), { locale });
+    assert.equal(await visitor.page.textContent('#card-take'), word);
+    assert.equal(await visitor.page.getAttribute('html', 'lang'), language);
+    assert.equal(await visitor.page.evaluate(() => location.hash), '');
+    await visitor.takeOver();
+    assert.deepEqual(await visitor.page.evaluate(findLost), []);
+    await visitor.expectClean();
+    await visitor.handBack();
   }
 });

@@ -48,7 +48,7 @@ export class Visitor {
     page.on('request', (request) => this.requests.push(request.url()));
     page.on('console', (message) => this.console.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => this.console.push(`exception: ${error.stack}`));
-    page.on('dialog', (dialog) => dialog.accept());
+    page.on('dialog', (dialog) => dialog.accept().catch(() => {})); // the page may be closing
     this.origin = origin;
   }
 

@@ -37,6 +37,7 @@ import { keepAwake } from './wake';
 import { loadWords, say } from './words';
 import type { Word } from './words';
 
+const LOOK_AGAIN_MS = 5000;
 const LEGIBLE = 0.8; // scale at which a phone's owner can read what is typed into
 const isMac = /mac|iphone|ipad/i.test(navigator.platform);
 const isTouch = () => matchMedia('(pointer: coarse)').matches;
@@ -64,11 +65,13 @@ class App {
   private wasConnected = false;
   private toolKind = '';
   private isStrip = false;
+  private endsAt: number | null = null; // the takeover's, by this device's clock, which also runs in its sleep
   private isNewLine = false; // since the last word on who has control
 
   constructor() {
     this.line = new Line({
-      onChannel: (channel) => void this.openPicture(channel),
+      // Its files may not come either, on a line that is bad.
+      onChannel: (channel) => void this.openPicture(channel).catch(() => channel.drop()),
       onMessage: (message) => this.onMessage(message),
       onUp: () => this.gainLine(),
       onDown: () => this.loseLine('down'),
@@ -153,6 +156,16 @@ class App {
     }
   }
 
+  /** Without a socket nobody tells when another person comes or goes, or the agent gives up. */
+  private async lookAgain() {
+    if (document.hidden || (this.phase !== 'invite' && this.phase !== 'held')) return;
+    try {
+      this.take(await getState());
+    } catch (error) {
+      if (error instanceof NotValid) this.end('invalid');
+    }
+  }
+
   private openLive() {
     this.set({ wantsLive: true, line: this.line.isUp ? 'up' : 'connecting' });
     this.line.open();
@@ -186,6 +199,7 @@ class App {
 
   private take(server: Partial<ServerState>) {
     const { messages, ...rest } = server;
+    if (rest.takeover) this.endsAt = Date.now() + rest.takeover.expires_in_s * 1000;
     for (const message of messages ?? []) this.panel.add(message);
     this.set({ server: { ...this.model.server, ...rest } as ServerState });
   }
@@ -300,9 +314,10 @@ class App {
   }
 
   private async openPicture(channel: RfbChannel) {
-    // A socket that opens before noVNC listens would be lost to it.
-    const { Picture } = await import('./picture');
-    const picture = await Picture.open(el('frame'), channel, {
+    const { Picture, decoderProbe } = await import('./picture');
+    await decoderProbe;
+    if (channel.isOver) return;
+    this.picture = new Picture(el('frame'), channel, {
       onShown: () => {
         this.lastPicture?.remove();
         this.lastPicture = null;
@@ -311,7 +326,6 @@ class App {
       onCursor: (shape) => this.stage.setCursor(shape),
       onPointer: (x, y) => this.stage.pointerMoved(x, y),
     });
-    this.picture = picture;
   }
 
   // Showing
@@ -338,7 +352,7 @@ class App {
     el('pointer').hidden = !isLive;
     el('stage').setAttribute('aria-label', say('stage_name'));
     this.renderNote();
-    this.header.update(phase, model.server, isHolder);
+    this.header.update(phase, model.server, isHolder ? this.endsAt : null, isHolder);
     showCard(phase, model, {
       takeOver: () => void this.takeOver(false),
       takeFromOther: () => void this.offerToTake(),
@@ -357,8 +371,10 @@ class App {
       this.compose.close();
       this.sheets.close();
     }
-    if (phase === 'control') this.focusStage();
-    else if (phase === 'invite' || phase === 'held') el('card-take')?.focus();
+    if (phase === 'control') {
+      if (this.compose.hasText) this.compose.show();
+      this.focusStage();
+    } else if (phase === 'invite' || phase === 'held') el('card-take')?.focus();
   }
 
   private renderNote() {
@@ -531,6 +547,7 @@ class App {
       if (this.phase === 'control') event.preventDefault();
     });
     document.addEventListener('visibilitychange', () => this.onVisibility());
+    setInterval(() => void this.lookAgain(), LOOK_AGAIN_MS);
     for (const each of [window, window.visualViewport]) {
       each?.addEventListener('resize', () => this.layOut());
     }

@@ -74,6 +74,11 @@ export class Compose {
     this.field.focus();
   }
 
+  /** As it was, without taking the focus. */
+  show(): void {
+    this.element.hidden = false;
+  }
+
   close(): void {
     this.element.hidden = true;
     if (this.isSecret) this.setSecret(false, false);

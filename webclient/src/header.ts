@@ -12,7 +12,7 @@ import type { Word } from './words';
 const WARN_S = 300;
 
 export class Header {
-  private endsAt: number | null = null; // performance.now() of the end
+  private endsAt: number | null = null; // Date.now() of the end; null: no clock is shown
   private mayExtend = false;
   private warnedAt = Infinity; // minutes that were announced
   private status = '';
@@ -22,7 +22,7 @@ export class Header {
     setInterval(() => this.tick(), 1000);
   }
 
-  update(phase: Phase, server: ServerState | null, isHolder: boolean): void {
+  update(phase: Phase, server: ServerState | null, endsAt: number | null, isHolder: boolean): void {
     const words = this.words(phase, server);
     // Written only when it changes: it is read out each time.
     if (this.status !== words) el('status').textContent = this.status = words;
@@ -32,9 +32,8 @@ export class Header {
     const canTake = server?.role === 'control' && phase === 'view';
     el('take').hidden = !canTake;
     el('take').textContent = say(server?.takeover ? 'take_over' : 'take_control');
-    const left = server?.takeover?.expires_in_s;
     this.mayExtend = (server?.takeover?.extensions_left ?? 0) > 0;
-    this.endsAt = isHolder && left !== undefined ? performance.now() + left * 1000 : null;
+    this.endsAt = server?.takeover ? endsAt : null;
     this.tick();
   }
 
@@ -56,7 +55,7 @@ export class Header {
   private tick() {
     const clock = el('countdown');
     clock.hidden = this.endsAt === null;
-    const leftS = this.endsAt === null ? Infinity : (this.endsAt - performance.now()) / 1000;
+    const leftS = this.endsAt === null ? Infinity : (this.endsAt - Date.now()) / 1000;
     el('extend').hidden = !(this.mayExtend && leftS <= WARN_S);
     clock.classList.toggle('short', leftS <= WARN_S);
     if (this.endsAt === null) return;

@@ -5,8 +5,8 @@ import { secret } from './secret'; // before anything else
 import { enter } from './api';
 import type { ServerState } from './api';
 
-function showNote({ takeover }: ServerState): void {
-  if (!takeover) return;
+function showNote({ takeover, role, holder }: ServerState): void {
+  if (!takeover || role !== 'control' || holder !== 'agent') return;
   document.getElementById('note-text')!.textContent = takeover.note;
   document.getElementById('note')!.hidden = false;
   document.body.dataset.phase = 'invite';

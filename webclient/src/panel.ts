@@ -5,6 +5,7 @@
 import type { Message } from './api';
 import { button, el, make } from './dom';
 import { say, timeOfDay } from './words';
+import type { Word } from './words';
 
 export class Panel {
   readonly element = el('panel');
@@ -13,6 +14,7 @@ export class Panel {
   private readonly field: HTMLTextAreaElement;
   private readonly form: HTMLFormElement;
   private readonly seen = new Set<number>();
+  private readonly mine: string[] = []; // sent from here, and not seen yet
   private readonly empty = make('p', { class: 'hint' }, say('no_messages'));
 
   /** send: false when it did not reach the agent. */
@@ -66,7 +68,7 @@ export class Panel {
     if (this.seen.has(message.id)) return false;
     this.seen.add(message.id);
     this.empty.hidden = true;
-    const from = say(message.from === 'agent' ? 'from_agent' : 'from_person');
+    const from = say(message.from === 'agent' ? 'from_agent' : this.whoWrote(message.text));
     this.list.append(
       make(
         'li',
@@ -79,6 +81,14 @@ export class Panel {
     return true;
   }
 
+  /** There may be several persons; those who come back after a reload are told apart no more. */
+  private whoWrote(text: string): Word {
+    const index = this.mine.indexOf(text);
+    if (index < 0) return 'from_other';
+    this.mine.splice(index, 1);
+    return 'from_person';
+  }
+
   private keyDown(event: KeyboardEvent) {
     if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
     event.preventDefault();
@@ -89,6 +99,7 @@ export class Panel {
     event.preventDefault();
     const text = this.field.value.trim();
     if (text === '') return;
+    this.mine.push(text);
     void this.send(text).then((isSent) => {
       if (isSent && this.field.value.trim() === text) this.field.value = '';
     });

@@ -29,7 +29,8 @@ export interface PictureEvents {
 // The box's clipboard comes when the person asks for it, not by itself.
 RFB.messages.extendedClipboardRequest = () => {};
 
-const decoderProbe = findH264(PROBE_MS);
+/** To be waited for before a picture is opened: what can be decoded is said at its beginning. */
+export const decoderProbe = findH264(PROBE_MS);
 
 export class Picture {
   readonly canvas: HTMLCanvasElement;
@@ -37,12 +38,7 @@ export class Picture {
   private readonly sizes: ResizeObserver;
   private readonly frame = document.createElement('div');
 
-  static async open(parent: HTMLElement, channel: RfbChannel, events: PictureEvents) {
-    await decoderProbe;
-    return new Picture(parent, channel, events);
-  }
-
-  private constructor(
+  constructor(
     parent: HTMLElement,
     private readonly channel: RfbChannel,
     events: PictureEvents,

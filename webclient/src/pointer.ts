@@ -90,6 +90,7 @@ export class PointerLayer {
       this.gestures.move(event.pointerId, this.place(event), event.timeStamp);
       this.arm();
     } else if (this.isOnPicture(event)) {
+      this.stage.panAtEdge(this.place(event));
       this.stage.moveTo(this.stage.toScreen(this.place(event)));
       this.setButtons(event.buttons); // a second button comes as a move
     }

@@ -69,6 +69,10 @@ export class RfbChannel {
     // see above
   }
 
+  get isOver() {
+    return this.hasEnded || this.socket.readyState >= WebSocket.CLOSING;
+  }
+
   get isOpen() {
     return !this.hasEnded && this.socket.readyState === WebSocket.OPEN;
   }

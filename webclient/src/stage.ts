@@ -10,6 +10,8 @@ import type { Point, Size, View } from './view';
 
 const BITS: Record<Button, number> = { left: 1, middle: 2, right: 4 };
 const WHEEL = { up: 8, down: 16, left: 32, right: 64 };
+const EDGE_PX = 32;
+const EDGE_PAN_PX = 12; // for each move there
 const STEPS_MAX = 20; // of one wheel event: a thrown wheel must not scroll for seconds
 
 export class Stage {
@@ -17,10 +19,7 @@ export class Stage {
   view: View = { scale: 1, x: 0, y: 0 };
   /** Where the box's pointer is, as far as known. */
   at: Point = { x: 0, y: 0 };
-  /** Whether what happens here goes to the box. */
-  isActive = false;
-  onZoom: () => void = () => {};
-
+  private active = false;
   private buttons = 0;
   private staysFit = true;
   private size: Size = { width: 0, height: 0 };
@@ -35,6 +34,17 @@ export class Stage {
   ) {
     new ResizeObserver(() => this.resize()).observe(element);
     this.resize();
+  }
+
+  /** Whether what happens here goes to the box. */
+  get isActive(): boolean {
+    return this.active;
+  }
+
+  set isActive(isActive: boolean) {
+    if (isActive === this.active) return;
+    this.active = isActive;
+    this.isPointerKnown = false; // somebody else may have moved it since
   }
 
   // What is seen
@@ -68,6 +78,16 @@ export class Stage {
     this.apply(pan(this.view, dx, dy, this.screen, this.size));
   }
 
+  /** A mouse near an edge of the stage: what lies beyond comes nearer. */
+  panAtEdge(at: Point): void {
+    if (!this.isZoomed) return;
+    const push = (value: number, room: number) => {
+      if (value < EDGE_PX) return EDGE_PAN_PX;
+      return value > room - EDGE_PX ? -EDGE_PAN_PX : 0;
+    };
+    this.pan(push(at.x, this.size.width), push(at.y, this.size.height));
+  }
+
   /** Brings the pointer into view: after the nudge pad, or when the keyboard has covered it. */
   showPointer(): void {
     this.apply(reveal(this.view, this.at, 40, this.screen, this.size));
@@ -94,7 +114,6 @@ export class Stage {
     // Beyond natural size, pixels rather than a blur; text stays readable as it is.
     this.frame.classList.toggle('large', view.scale >= 2);
     this.placePointer();
-    this.onZoom();
   }
 
   // The box's pointer
@@ -138,6 +157,7 @@ export class Stage {
   }
 
   moveTo(to: Point): void {
+    if (!this.isActive) return; // a watcher sees where the agent's is
     this.at = to;
     this.isPointerKnown = true;
     this.tell();

@@ -88,7 +88,6 @@ export class Steps {
   /** Paused, the picture and the strip stand still; the line goes on. */
   private setPaused(isPaused: boolean) {
     this.isPaused = isPaused;
-    document.body.classList.toggle('paused', isPaused);
     this.toggle.textContent = say(isPaused ? 'live' : 'pause');
     const stage = document.getElementById('stage')!;
     stage.querySelector('.still')?.remove();
