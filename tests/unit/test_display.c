@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,6 +177,47 @@ static void damage_bounds_the_search(void **state)
 	free((void *)(uintptr_t)after.pixels);
 }
 
+static bool is_inside(const struct rect *area, int x, int y)
+{
+	return x >= area->x && x < area->x + area->width && y >= area->y &&
+	       y < area->y + area->height;
+}
+
+/* Some pixels differ, others in rubbish only; compared with the plain way to find the extents. */
+static void extents_are_exact(void **state)
+{
+	srand(1);
+	for (int round = 0; round < 300; round++) {
+		struct frame before = make_frame(1 + rand() % 90, 1 + rand() % 40, 0x00112233);
+		struct frame after = make_frame(before.width, before.height, 0x55112233);
+		struct rect area = {rand() % before.width, rand() % before.height,
+			1 + rand() % before.width, 1 + rand() % before.height};
+		struct rect found;
+		int x1 = INT_MAX, y1 = INT_MAX, x2 = -1, y2 = -1;
+		for (int i = rand() % 5; i > 0; i--) {
+			int x = rand() % before.width, y = rand() % before.height;
+			set_pixel(&after, x, y, 0x00112234);
+			if (!is_inside(&area, x, y))
+				continue;
+			x1 = x < x1 ? x : x1;
+			x2 = x > x2 ? x : x2;
+			y1 = y < y1 ? y : y1;
+			y2 = y > y2 ? y : y2;
+		}
+		frame_diff_extents(&before, &after, &area, &found);
+		if (x2 < 0) {
+			assert_true(rect_is_empty(&found));
+		} else {
+			assert_int_equal(found.x, x1);
+			assert_int_equal(found.y, y1);
+			assert_int_equal(found.width, x2 - x1 + 1);
+			assert_int_equal(found.height, y2 - y1 + 1);
+		}
+		free((void *)(uintptr_t)before.pixels);
+		free((void *)(uintptr_t)after.pixels);
+	}
+}
+
 static void add_change(struct damage_history *history, int y)
 {
 	pixman_region32_t region;
@@ -261,6 +303,7 @@ int main(void)
 		cmocka_unit_test(the_difference_is_found_in_its_tile),
 		cmocka_unit_test(the_fourth_byte_is_no_difference),
 		cmocka_unit_test(damage_bounds_the_search),
+		cmocka_unit_test(extents_are_exact),
 		cmocka_unit_test(changes_are_remembered_for_a_few_frames),
 		cmocka_unit_test(display_names_are_read),
 		cmocka_unit_test(nobody_answers_on_an_unused_display),
