@@ -48,7 +48,8 @@ static ssize_t tls_read(struct http_transport *transport, void *data, size_t len
 		size_t left = len - total;
 		ERR_clear_error();
 		errno = 0;
-		int count = SSL_read(ssl, (char *)data + total, left > INT_MAX ? INT_MAX : (int)left);
+		int count =
+			SSL_read(ssl, (char *)data + total, left > INT_MAX ? INT_MAX : (int)left);
 		if (count <= 0) {
 			fault = fault_of(ssl, count);
 			break;
@@ -90,8 +91,7 @@ static ssize_t tls_writev(struct http_transport *transport, const struct iovec *
 	return total;
 }
 
-static ssize_t tls_send_file(
-	struct http_transport *transport, int file, off_t *offset, size_t len)
+static ssize_t tls_send_file(struct http_transport *transport, int file, off_t *offset, size_t len)
 {
 	char block[RECORD_MAX];
 	ssize_t count = pread(file, block, len < sizeof(block) ? len : sizeof(block), *offset);
@@ -160,9 +160,11 @@ struct http_tls *http_tls_create(
 	if (tls->context == NULL)
 		describe(error, error_size, "OpenSSL", "cannot begin");
 	else if (SSL_CTX_use_certificate_chain_file(tls->context, cert_path) != 1)
-		describe(error, error_size, cert_path, "holds no certificate chain (PEM) that can be read");
+		describe(error, error_size, cert_path,
+			"holds no certificate chain (PEM) that can be read");
 	else if (SSL_CTX_use_PrivateKey_file(tls->context, key_path, SSL_FILETYPE_PEM) != 1)
-		describe(error, error_size, key_path, "holds no private key (PEM) for the certificate");
+		describe(error, error_size, key_path,
+			"holds no private key (PEM) for the certificate");
 	else if (SSL_CTX_check_private_key(tls->context) != 1)
 		describe(error, error_size, key_path, "does not belong to the certificate");
 	else {

@@ -12,7 +12,8 @@
 struct http_tls;
 struct http_transport;
 
-/* From a certificate chain and its key, both PEM files. NULL and a sentence in error[error_size]. */
+/* From a certificate chain and its key, both PEM files. NULL and a sentence in error[error_size].
+ */
 struct http_tls *http_tls_create(
 	const char *cert_path, const char *key_path, char *error, size_t error_size);
 void http_tls_destroy(struct http_tls *tls); /* accepts NULL */

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-#define HOUR_US  INT64_C(3600000000)
+#define HOUR_US INT64_C(3600000000)
 /* What a clock may drift, or be drawn by NTP, without having jumped. */
 #define SLACK_US INT64_C(2000000)
 

@@ -17,8 +17,8 @@
 #define RETRY_MAX_MS   2000
 
 /* Posts a JSON body (taken; NULL: the words are no UTF-8). Returns the exit status. */
-static int post(const struct invocation *call, const char *target, json_t *body,
-	struct http_answer *answer)
+static int post(
+	const struct invocation *call, const char *target, json_t *body, struct http_answer *answer)
 {
 	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
 	json_decref(body);
@@ -55,7 +55,8 @@ static void show_state(const json_t *takeover)
 	const char *state = member(takeover, "state");
 	char *line = NULL;
 	if (strcmp(state, "open") == 0 && json_is_string(json_object_get(takeover, "left_at")))
-		line = xasprintf("the person has left without handing back; the link is good until %s",
+		line = xasprintf(
+			"the person has left without handing back; the link is good until %s",
 			member(takeover, "expires_at"));
 	else if (strcmp(state, "open") == 0)
 		line = xasprintf("waiting for somebody to open the link (good until %s)",
@@ -70,7 +71,8 @@ static void show_state(const json_t *takeover)
 }
 
 /* Prints what came of it; the exit status. */
-static int finish(const struct invocation *call, const json_t *takeover, const struct http_answer *answer)
+static int finish(
+	const struct invocation *call, const json_t *takeover, const struct http_answer *answer)
 {
 	const char *state = member(takeover, "state");
 	int status = strcmp(state, "handed_back") == 0 ? EXIT_DONE

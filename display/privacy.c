@@ -17,7 +17,7 @@ void privacy_set(struct privacy *privacy, bool is_on)
 	if (atomic_exchange(&privacy->is_on, is_on) == is_on)
 		return;
 	struct privacy_watch *watch;
-	list_for_each(watch, &privacy->watches, link)
+	list_for_each (watch, &privacy->watches, link)
 		watch->on_change(watch->arg, is_on);
 }
 

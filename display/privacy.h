@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether the screen is a person's business now: a person holds it, and what it shows (passwords being
- * typed, mail, bank pages) goes to nobody but that person. Shots are refused then, recordings and
- * watchers show a card in its place.
+ * Whether the screen is a person's business now: a person holds it, and what it shows (passwords
+ * being typed, mail, bank pages) goes to nobody but that person. Shots are refused then, recordings
+ * and watchers show a card in its place.
  *
- * It is set before the person can act, and taken back after they no longer can. privacy_is_on is one
- * atomic read, any thread: look at it when a frame is used, not only when it is fetched. The rest is
- * the main thread's.
+ * It is set before the person can act, and taken back after they no longer can. privacy_is_on is
+ * one atomic read, any thread: look at it when a frame is used, not only when it is fetched. The
+ * rest is the main thread's.
  */
 #ifndef DISPLAY_PRIVACY_H
 #define DISPLAY_PRIVACY_H

@@ -20,8 +20,9 @@ json_t *lock_error_json(struct service *service, const char *message)
 void lock_reply(struct service *service, struct http_request *request)
 {
 	reply_json(request, reply_status(REPLY_LOCKED),
-		lock_error_json(service, "a person holds the screen; wait for the event "
-					 "control.unlocked, or for the takeover to be handed back"));
+		lock_error_json(service,
+			"a person holds the screen; wait for the event "
+			"control.unlocked, or for the takeover to be handed back"));
 }
 
 bool lock_refuses_acting(struct service *service, struct http_request *request)

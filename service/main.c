@@ -387,6 +387,7 @@ static void daemon_finish(struct daemon *daemon)
 	rfb_listener_destroy(daemon->rfb);
 	if (service->viewers != NULL)
 		viewers_close_all(service->viewers);
+	takeovers_detach(service->takeovers);
 	page_server_destroy(service->page_server);
 	http_server_destroy(daemon->http);
 	screen_destroy(service->screen);

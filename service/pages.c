@@ -19,9 +19,8 @@ static const struct {
 } security_headers[] = {
 	{"Referrer-Policy", "no-referrer"},
 	{"X-Content-Type-Options", "nosniff"},
-	{"Permissions-Policy",
-		"clipboard-read=(self), clipboard-write=(self), fullscreen=(self), "
-		"screen-wake-lock=(self)"},
+	{"Permissions-Policy", "clipboard-read=(self), clipboard-write=(self), fullscreen=(self), "
+			       "screen-wake-lock=(self)"},
 	{"Cross-Origin-Opener-Policy", "same-origin"},
 	{"Cross-Origin-Resource-Policy", "same-origin"},
 	{"X-Robots-Tag", "noindex, nofollow, noarchive"},
@@ -30,9 +29,10 @@ static const struct {
 char *pages_policy(const struct options *options)
 {
 	struct buffer policy = {0};
-	buffer_printf(&policy, "default-src 'none'; script-src 'self'; style-src 'self'; "
-			       "img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; "
-			       "form-action 'none'; base-uri 'none'; frame-ancestors 'self'");
+	buffer_printf(&policy,
+		"default-src 'none'; script-src 'self'; style-src 'self'; "
+		"img-src 'self' data: blob:; connect-src 'self'; manifest-src 'self'; "
+		"form-action 'none'; base-uri 'none'; frame-ancestors 'self'");
 	char *const *origin = options->frame_ancestors;
 	for (; origin != NULL && *origin != NULL; origin++)
 		buffer_printf(&policy, " %s", *origin);
@@ -45,8 +45,8 @@ char *pages_error_headers(const char *policy)
 	struct buffer lines = {0};
 	buffer_printf(&lines, "%s: %s\r\n%s: no-store\r\n", policy_name, policy, cache_name);
 	for (size_t i = 0; i < ARRAY_LEN(security_headers); i++)
-		buffer_printf(&lines, "%s: %s\r\n", security_headers[i].name,
-			security_headers[i].value);
+		buffer_printf(
+			&lines, "%s: %s\r\n", security_headers[i].name, security_headers[i].value);
 	buffer_append(&lines, "", 1);
 	return (char *)lines.data;
 }
@@ -57,10 +57,11 @@ void pages_dispatch(struct service *service, struct http_request *request)
 	for (size_t i = 0; i < ARRAY_LEN(security_headers); i++)
 		http_request_add_header(
 			request, security_headers[i].name, security_headers[i].value);
-	/* The names of these files hold a hash of their contents; that they are not there may change. */
+	/* The names of these files hold a hash of their contents; that they are not there may
+	 * change. */
 	bool is_asset = page_server_has_asset(http_request_path(request));
-	http_request_add_header(request, cache_name,
-		is_asset ? "public, max-age=31536000, immutable" : "no-store");
+	http_request_add_header(
+		request, cache_name, is_asset ? "public, max-age=31536000, immutable" : "no-store");
 	if (page_server_handle(service->page_server, request))
 		return;
 	if (strncmp(http_request_path(request), "/box/", 5) == 0)

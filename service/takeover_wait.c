@@ -43,8 +43,8 @@ struct wait {
 	char *id;
 	int64_t since;
 	bool wants_shot;
-	bool is_over;               /* its time, or what it waited for has come */
-	struct picture_job *job;    /* NULL: none was begun */
+	bool is_over;            /* its time, or what it waited for has come */
+	struct picture_job *job; /* NULL: none was begun */
 	struct loop_timer *timer;
 };
 
@@ -109,9 +109,9 @@ static void on_rendered(void *arg)
 	bool is_hidden = wait != NULL && privacy_is_on(wait->waits->service->privacy);
 	if (wait != NULL) {
 		wait->job = NULL;
-		answer(wait, job->error == 0 && !is_hidden
-				     ? shot_picture_json(&job->options, &job->geometry, &job->picture)
-				     : NULL);
+		answer(wait, job->error == 0 && !is_hidden ? shot_picture_json(&job->options,
+								     &job->geometry, &job->picture)
+							   : NULL);
 	}
 	job_free(job);
 }
@@ -121,7 +121,8 @@ static void on_frame(void *arg, struct frame_reply *reply)
 	struct picture_job *job = arg;
 	struct wait *wait = job->wait;
 	job->reply = *reply;
-	if (wait != NULL && reply->error == 0 && shot_plan(&job->options, &job->reply, &job->geometry)) {
+	if (wait != NULL && reply->error == 0 &&
+		shot_plan(&job->options, &job->reply, &job->geometry)) {
 		loop_work(wait->waits->service->loop, render, on_rendered, job);
 		return;
 	}
@@ -142,8 +143,7 @@ static void begin_picture(struct wait *wait, const json_t *wanted)
 	shot_options_read(&reader, &job->options); /* checked when the takeover was opened */
 	wait->job = job;
 	loop_timer_arm(wait->timer, PICTURE_MS);
-	screen_request_frame(
-		wait->waits->service->screen, &job->options.frame, on_frame, job);
+	screen_request_frame(wait->waits->service->screen, &job->options.frame, on_frame, job);
 }
 
 /* Waiting */
@@ -176,7 +176,7 @@ static void look(struct wait *wait)
 void takeover_waits_look(struct takeover_waits *waits)
 {
 	struct wait *wait, *tmp;
-	list_for_each_safe(wait, tmp, &waits->list, link) {
+	list_for_each_safe (wait, tmp, &waits->list, link) {
 		if (wait->job == NULL)
 			look(wait);
 	}

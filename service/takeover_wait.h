@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Callers that wait for a takeover: a long poll each. One that sees the hand back gets a fresh picture
- * with it. Main thread only.
+ * Callers that wait for a takeover: a long poll each. One that sees the hand back gets a fresh
+ * picture with it. Main thread only.
  */
 #ifndef SERVICE_TAKEOVER_WAIT_H
 #define SERVICE_TAKEOVER_WAIT_H
@@ -18,9 +18,9 @@ struct takeover_waits *takeover_waits_create(struct service *service);
 void takeover_waits_destroy(struct takeover_waits *waits);
 
 struct takeover_wait_options {
-	const char *id;    /* of a takeover that there is; copied */
-	int wait_s;        /* 0: answer at once */
-	int64_t since;     /* answer as soon as the version is another; -1: only when it has ended */
+	const char *id; /* of a takeover that there is; copied */
+	int wait_s;     /* 0: answer at once */
+	int64_t since;  /* answer as soon as the version is another; -1: only when it has ended */
 	bool wants_shot;
 };
 /* Takes charge of the request. */

@@ -35,7 +35,8 @@ static struct guesser *find(struct guesses *guesses, const char *address)
 		struct guesser *guesser = &guesses->guessers[i];
 		if (guesser->count > 0 && strcmp(guesser->address, address) == 0)
 			return guesser;
-		bool is_better = best->count > 0 && (guesser->count == 0 || guesser->begin_us < best->begin_us);
+		bool is_better = best->count > 0 &&
+				 (guesser->count == 0 || guesser->begin_us < best->begin_us);
 		if (is_better)
 			best = guesser;
 	}

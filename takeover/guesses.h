@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Slows down who guesses secrets: from the eleventh wrong try in a minute on, wrong tries of an address
- * are answered late. Right ones never are: everybody may come from one proxy. Pure; the caller tells
- * the time (monotonic). Addresses are remembered in a bounded table. Main thread only.
+ * Slows down who guesses secrets: from the eleventh wrong try in a minute on, wrong tries of an
+ * address are answered late. Right ones never are: everybody may come from one proxy. Pure; the
+ * caller tells the time (monotonic). Addresses are remembered in a bounded table. Main thread only.
  */
 #ifndef TAKEOVER_GUESSES_H
 #define TAKEOVER_GUESSES_H
 
 #include <stdint.h>
 
-#define GUESSES_FREE       10       /* a minute */
-#define GUESSES_SPAN_US    INT64_C(60000000)
-#define GUESSES_DELAY_MS   500      /* more for each further one */
+#define GUESSES_FREE         10 /* a minute */
+#define GUESSES_SPAN_US      INT64_C(60000000)
+#define GUESSES_DELAY_MS     500 /* more for each further one */
 #define GUESSES_DELAY_MAX_MS 5000
-#define GUESSES_ADDRESSES  512
+#define GUESSES_ADDRESSES    512
 
 struct guesses;
 

@@ -15,15 +15,16 @@
 #define SECRET_BYTES 32
 #define HASH_BYTES   32
 #define TICKET_US    INT64_C(30000000)
-/* Who may mint is trusted; who may derive holds a link: these bound what a runaway of either costs. */
+/* Who may mint is trusted; who may derive holds a link: these bound what a runaway of either costs.
+ */
 #define ENTRIES_MAX         4096
 #define LINK_SESSIONS_MAX   64
 #define SESSION_TICKETS_MAX 8
 #define TAKEOVER_LINKS_MAX  8
 #define SHARES_MAX          16
 /* Changes of one session in that time. */
-#define CHANGES_MAX         30
-#define CHANGES_SPAN_US     INT64_C(10000000)
+#define CHANGES_MAX     30
+#define CHANGES_SPAN_US INT64_C(10000000)
 
 struct entry {
 	struct list link;
@@ -64,20 +65,20 @@ void links_destroy(struct links *links)
 	if (links == NULL)
 		return;
 	struct entry *entry, *tmp;
-	list_for_each_safe(entry, tmp, &links->entries, link)
+	list_for_each_safe (entry, tmp, &links->entries, link)
 		forget(links, entry);
 	free(links);
 }
 
 /* Drops what `is_it` says. Sessions are told of once the list is whole again. */
-static bool drop_where(
-	struct links *links, bool (*is_it)(const struct entry *entry, const void *arg), const void *arg)
+static bool drop_where(struct links *links,
+	bool (*is_it)(const struct entry *entry, const void *arg), const void *arg)
 {
 	struct list dead;
 	struct entry *entry, *tmp;
 	bool found = false;
 	list_init(&dead);
-	list_for_each_safe(entry, tmp, &links->entries, link) {
+	list_for_each_safe (entry, tmp, &links->entries, link) {
 		if (!is_it(entry, arg))
 			continue;
 		found = true;
@@ -85,7 +86,7 @@ static bool drop_where(
 		links->count--;
 		list_append(&dead, &entry->link);
 	}
-	list_for_each_safe(entry, tmp, &dead, link) {
+	list_for_each_safe (entry, tmp, &dead, link) {
 		bool is_session = entry->kind == LINK_KIND_SESSION;
 		uint32_t session = entry->info.session;
 		list_remove(&entry->link);
@@ -107,7 +108,7 @@ int64_t links_tick(struct links *links)
 	int64_t now_us = lifetime_now(links->lifetime), next_us = INT64_MAX;
 	struct entry *entry;
 	drop_where(links, has_ended, &now_us);
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->ends_us < next_us)
 			next_us = entry->ends_us;
 	}
@@ -160,7 +161,7 @@ static struct entry *add(struct links *links, enum link_kind kind, const struct 
 static bool was_opened(const struct links *links, const char *id)
 {
 	const struct entry *entry;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->kind == LINK_KIND_SESSION && strcmp(entry->info.id, id) == 0)
 			return true;
 	}
@@ -172,7 +173,7 @@ static void make_room_for_link(struct links *links, const char *takeover)
 {
 	struct entry *entry, *oldest = NULL;
 	int count = 0;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->kind != LINK_KIND_LINK || strcmp(entry->info.takeover, takeover) != 0 ||
 			entry->info.parent[0] != '\0')
 			continue;
@@ -200,8 +201,9 @@ bool links_share(struct links *links, const struct link_info *session,
 {
 	const struct entry *entry;
 	int count = 0;
-	list_for_each(entry, &links->entries, link)
-		count += entry->kind == LINK_KIND_LINK && strcmp(entry->info.parent, session->id) == 0;
+	list_for_each (entry, &links->entries, link)
+		count += entry->kind == LINK_KIND_LINK &&
+			 strcmp(entry->info.parent, session->id) == 0;
 	*info = *session;
 	info->role = VIEWER_VIEW;
 	info->session = 0;
@@ -214,7 +216,7 @@ bool links_admit_change(struct links *links, uint32_t session)
 {
 	int64_t now_us = lifetime_now(links->lifetime);
 	struct entry *entry;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->kind != LINK_KIND_SESSION || entry->info.session != session)
 			continue;
 		if (entry->changes == 0 || now_us - entry->changes_begin_us > CHANGES_SPAN_US) {
@@ -234,7 +236,7 @@ bool links_check(
 	int64_t now_us = lifetime_now(links->lifetime);
 	hash(secret, wanted);
 	/* All are looked at, whatever is found, so that the time tells nothing. */
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		bool is_it = CRYPTO_memcmp(entry->hash, wanted, sizeof(wanted)) == 0;
 		if (is_it && entry->kind == kind && entry->ends_us > now_us)
 			found = entry;
@@ -259,7 +261,7 @@ static bool make_room_for_session(struct links *links, const char *id)
 	const struct entry *entry;
 	uint32_t oldest = 0;
 	int count = 0;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->kind != LINK_KIND_SESSION || strcmp(entry->info.id, id) != 0)
 			continue;
 		count++;
@@ -277,8 +279,7 @@ uint32_t links_next_session(struct links *links)
 	return ++links->last_session;
 }
 
-bool links_open_session(
-	struct links *links, struct link_info *info, char secret[LINK_SECRET_SIZE])
+bool links_open_session(struct links *links, struct link_info *info, char secret[LINK_SECRET_SIZE])
 {
 	if (!make_room_for_session(links, info->id))
 		return false;
@@ -290,7 +291,7 @@ static void make_room_for_ticket(struct links *links, uint32_t session)
 {
 	struct entry *entry, *oldest = NULL;
 	int count = 0;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->kind != LINK_KIND_TICKET || entry->info.session != session)
 			continue;
 		count++;
@@ -317,7 +318,7 @@ bool links_give_ticket(
 bool links_find_session(struct links *links, uint32_t session, struct link_info *info)
 {
 	const struct entry *entry;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->kind == LINK_KIND_SESSION && entry->info.session == session) {
 			*info = entry->info;
 			info->ends_us = entry->ends_us;
@@ -351,7 +352,7 @@ void links_end_takeover(struct links *links, const char *takeover)
 void links_move_takeover(struct links *links, const char *takeover, int64_t ends_us)
 {
 	struct entry *entry;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		if (entry->kind != LINK_KIND_TICKET && takeover[0] != '\0' &&
 			strcmp(entry->info.takeover, takeover) == 0)
 			entry->ends_us = entry->info.ends_us = ends_us;
@@ -383,7 +384,7 @@ json_t *links_save(const struct links *links)
 {
 	json_t *list = json_array();
 	const struct entry *entry;
-	list_for_each(entry, &links->entries, link) {
+	list_for_each (entry, &links->entries, link) {
 		char hex[2 * HASH_BYTES + 1];
 		if (entry->kind == LINK_KIND_TICKET)
 			continue;
@@ -391,11 +392,13 @@ json_t *links_save(const struct links *links)
 		json_array_append_new(list,
 			json_pack("{s:b, s:s, s:s, s:s, s:s, s:s, s:I, s:I}", "is_session",
 				entry->kind == LINK_KIND_SESSION, "hash", hex, "id", entry->info.id,
-				"takeover", entry->info.takeover, "parent", entry->info.parent, "role",
-				viewer_role_name(entry->info.role), "session",
-				(json_int_t)entry->info.session, "ends_us", (json_int_t)entry->ends_us));
+				"takeover", entry->info.takeover, "parent", entry->info.parent,
+				"role", viewer_role_name(entry->info.role), "session",
+				(json_int_t)entry->info.session, "ends_us",
+				(json_int_t)entry->ends_us));
 	}
-	return json_pack("{s:I, s:o}", "last_session", (json_int_t)links->last_session, "entries", list);
+	return json_pack(
+		"{s:I, s:o}", "last_session", (json_int_t)links->last_session, "entries", list);
 }
 
 static void load_entry(struct links *links, const json_t *saved)
@@ -405,12 +408,13 @@ static void load_entry(struct links *links, const json_t *saved)
 	int is_a_session;
 	if (json_unpack((json_t *)(uintptr_t)saved, "{s:b, s:s, s:s, s:s, s:s, s:s, s:I, s:I}",
 		    "is_session", &is_a_session, "hash", &hex, "id", &id, "takeover", &takeover,
-		    "parent", &parent, "role", &role,
-		    "session", &session, "ends_us", &ends_us) != 0)
+		    "parent", &parent, "role", &role, "session", &session, "ends_us",
+		    &ends_us) != 0)
 		return;
 	struct entry *entry = xcalloc(1, sizeof(*entry));
-	if (links->count >= ENTRIES_MAX || !from_hex(hex, entry->hash) || strlen(id) >= LINK_ID_SIZE ||
-		strlen(takeover) >= LINK_ID_SIZE || strlen(parent) >= LINK_ID_SIZE || !viewer_role_parse(role, &entry->info.role)) {
+	if (links->count >= ENTRIES_MAX || !from_hex(hex, entry->hash) ||
+		strlen(id) >= LINK_ID_SIZE || strlen(takeover) >= LINK_ID_SIZE ||
+		strlen(parent) >= LINK_ID_SIZE || !viewer_role_parse(role, &entry->info.role)) {
 		free(entry);
 		return;
 	}
@@ -427,8 +431,7 @@ static void load_entry(struct links *links, const json_t *saved)
 void links_load(struct links *links, const json_t *saved)
 {
 	const json_t *list = json_object_get(saved, "entries");
-	links->last_session =
-		(uint32_t)json_integer_value(json_object_get(saved, "last_session"));
+	links->last_session = (uint32_t)json_integer_value(json_object_get(saved, "last_session"));
 	for (size_t i = 0; i < json_array_size(list); i++)
 		load_entry(links, json_array_get(list, i));
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Secrets that let somebody see the screen: links (in an address, for people), sessions (what the page
- * exchanges a link for) and tickets (one WebSocket each, 30 s). Each is 32 random bytes in base64url;
- * only their SHA-256 is kept. Sessions and tickets end with the link that they came from; the links of
- * a takeover end with it. All times are on the scale of base/lifetime.h. Main thread only.
+ * Secrets that let somebody see the screen: links (in an address, for people), sessions (what the
+ * page exchanges a link for) and tickets (one WebSocket each, 30 s). Each is 32 random bytes in
+ * base64url; only their SHA-256 is kept. Sessions and tickets end with the link that they came
+ * from; the links of a takeover end with it. All times are on the scale of base/lifetime.h. Main
+ * thread only.
  */
 #ifndef TAKEOVER_LINKS_H
 #define TAKEOVER_LINKS_H
@@ -30,9 +31,9 @@ enum link_kind {
 struct link_info {
 	char id[LINK_ID_SIZE];       /* of the link, also for what came from it */
 	char takeover[LINK_ID_SIZE]; /* whose link it is; "" for a plain one */
-	char parent[LINK_ID_SIZE];   /* the link that it was shared from, whose end is its own; "" */
+	char parent[LINK_ID_SIZE]; /* the link that it was shared from, whose end is its own; "" */
 	enum viewer_role role;
-	uint32_t session;            /* of sessions and tickets: a number that is never reused */
+	uint32_t session; /* of sessions and tickets: a number that is never reused */
 	int64_t ends_us;
 };
 
@@ -61,19 +62,19 @@ bool links_mint(struct links *links, enum viewer_role role, int64_t ends_us, con
 bool links_share(struct links *links, const struct link_info *session,
 	char secret[LINK_SECRET_SIZE], struct link_info *info);
 
-/* Whether the session may change one more thing now: a bound on how often a page presses buttons. */
+/* Whether the session may change one more thing now: a bound on how often a page presses buttons.
+ */
 bool links_admit_change(struct links *links, uint32_t session);
 
 /*
- * Whether `secret` is a valid one of that kind; a ticket is used up by it. Wrong, expired and used ones
- * look the same, and all are compared in constant time.
+ * Whether `secret` is a valid one of that kind; a ticket is used up by it. Wrong, expired and used
+ * ones look the same, and all are compared in constant time.
  */
 bool links_check(
 	struct links *links, enum link_kind kind, const char *secret, struct link_info *info);
 
 /* A new session from a checked link; *info becomes the session's. False when there are too many. */
-bool links_open_session(
-	struct links *links, struct link_info *info, char secret[LINK_SECRET_SIZE]);
+bool links_open_session(struct links *links, struct link_info *info, char secret[LINK_SECRET_SIZE]);
 /* A ticket for a checked session. False when there are too many. */
 bool links_give_ticket(
 	struct links *links, const struct link_info *session, char secret[LINK_SECRET_SIZE]);
@@ -83,7 +84,8 @@ uint32_t links_next_session(struct links *links);
 /* The session of that number; false when there is none. */
 bool links_find_session(struct links *links, uint32_t session, struct link_info *info);
 
-/* The link, what came from it and what was shared from it are valid no more. False: there is no such link. */
+/* The link, what came from it and what was shared from it are valid no more. False: there is no
+ * such link. */
 bool links_revoke(struct links *links, const char *id);
 void links_end_takeover(struct links *links, const char *takeover);
 /* The takeover's links are good until then. */
@@ -92,8 +94,8 @@ void links_move_takeover(struct links *links, const char *takeover, int64_t ends
 /* Drops what has ended; when the next ends (INT64_MAX: none). */
 int64_t links_tick(struct links *links);
 
-/* Everything but tickets, to be kept over a restart. Loading adds to what is there; entries that make
-   no sense are left out. */
+/* Everything but tickets, to be kept over a restart. Loading adds to what is there; entries that
+   make no sense are left out. */
 json_t *links_save(const struct links *links);
 void links_load(struct links *links, const json_t *saved);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the agent (`say`) and people (notes) have written to each other: the last few, in memory only.
- * Main thread only.
+ * What the agent (`say`) and people (notes) have written to each other: the last few, in memory
+ * only. Main thread only.
  */
 #ifndef TAKEOVER_MESSAGES_H
 #define TAKEOVER_MESSAGES_H

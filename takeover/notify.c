@@ -21,31 +21,31 @@
 
 #define BACK_OFF_FIRST_MS 500
 #define BACK_OFF_MAX_MS   60000
-#define TRY_S             10  /* one post, all in all */
+#define TRY_S             10 /* one post, all in all */
 #define CONNECT_S         5
 #define FINAL_US          INT64_C(600000000) /* how long the last event of a takeover is tried */
 #define QUEUE_MAX         64
 #define SECRET_BYTES      32
 
 struct delivery {
-	struct list link;  /* in target->queue */
+	struct list link; /* in target->queue */
 	char id[33];
 	char *event;
 	char *body;
-	int64_t made_us;   /* monotonic */
-	bool is_final;     /* nothing comes after it */
+	int64_t made_us; /* monotonic */
+	bool is_final;   /* nothing comes after it */
 };
 
 struct target {
 	struct notify *notify;
 	char *url;
-	char *unix_path;       /* NULL: https */
-	char *name;            /* for the log: without what may be secret in an address */
-	struct list queue;     /* the first is being delivered */
+	char *unix_path;   /* NULL: https */
+	char *name;        /* for the log: without what may be secret in an address */
+	struct list queue; /* the first is being delivered */
 	int count;
-	bool is_ended;         /* the last event that came was final */
+	bool is_ended; /* the last event that came was final */
 	int back_off_ms;
-	CURL *easy;            /* a try that runs; NULL: none does */
+	CURL *easy; /* a try that runs; NULL: none does */
 	struct curl_slist *headers;
 	struct loop_timer *timer;
 };
@@ -62,8 +62,8 @@ struct notify {
 	struct loop *loop;
 	char *secret;
 	const char *box_id;
-	CURLM *multi;              /* NULL without targets */
-	struct loop_timer *timer;  /* curl's */
+	CURLM *multi;             /* NULL without targets */
+	struct loop_timer *timer; /* curl's */
 	struct list watches;
 	struct target *targets;
 	size_t target_count;
@@ -223,7 +223,8 @@ static void set_options(struct target *target, const struct delivery *delivery)
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)TRY_S);
 	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
 	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-	/* On a connection that is used again curl repeats a post by itself, at once, when that breaks. */
+	/* On a connection that is used again curl repeats a post by itself, at once, when that
+	 * breaks. */
 	curl_easy_setopt(easy, CURLOPT_FORBID_REUSE, 1L);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "boxscreen/" BOXSCREEN_VERSION);
 	curl_easy_setopt(easy, CURLOPT_PRIVATE, target);
@@ -326,8 +327,8 @@ static void on_retry(void *arg)
 
 static bool is_final(const char *event)
 {
-	return strcmp(event, "takeover.handed_back") == 0 || strcmp(event, "takeover.expired") == 0 ||
-	       strcmp(event, "takeover.cancelled") == 0;
+	return strcmp(event, "takeover.handed_back") == 0 ||
+	       strcmp(event, "takeover.expired") == 0 || strcmp(event, "takeover.cancelled") == 0;
 }
 
 /* What a target that is down has missed is of no use once the takeover has ended. */
@@ -335,7 +336,7 @@ static void forget_missed(struct target *target)
 {
 	bool is_down = target->back_off_ms > BACK_OFF_FIRST_MS && target->easy == NULL;
 	struct delivery *delivery, *tmp;
-	list_for_each_safe(delivery, tmp, &target->queue, link) {
+	list_for_each_safe (delivery, tmp, &target->queue, link) {
 		if (is_down && !delivery->is_final)
 			drop(target, delivery);
 	}
@@ -447,7 +448,8 @@ struct notify *notify_create(const struct notify_config *config)
 		notify->target_count++;
 	if (notify->target_count == 0)
 		return notify;
-	notify->secret = config->secret != NULL ? xstrdup(config->secret) : own_secret(config->state_dir);
+	notify->secret =
+		config->secret != NULL ? xstrdup(config->secret) : own_secret(config->state_dir);
 	if (notify->secret != NULL && curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
 		notify->multi = curl_multi_init();
 	if (notify->multi == NULL) {
@@ -471,7 +473,7 @@ static void finish_target(struct target *target)
 {
 	struct delivery *delivery, *tmp;
 	end_try(target);
-	list_for_each_safe(delivery, tmp, &target->queue, link)
+	list_for_each_safe (delivery, tmp, &target->queue, link)
 		drop(target, delivery);
 	loop_timer_destroy(target->timer);
 	free(target->url);
@@ -488,7 +490,7 @@ void notify_destroy(struct notify *notify)
 	if (notify->multi != NULL)
 		curl_multi_cleanup(notify->multi);
 	struct watch *watch, *tmp;
-	list_for_each_safe(watch, tmp, &notify->watches, link)
+	list_for_each_safe (watch, tmp, &notify->watches, link)
 		unwatch(watch);
 	if (notify->timer != NULL)
 		loop_timer_destroy(notify->timer);

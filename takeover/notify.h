@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tells others of takeovers: each event is posted as JSON to every target, in order, signed, and tried
- * again with back-off until it is accepted or the takeover has ended. The last event of a takeover is
- * tried on for some minutes more, since nothing else would tell of the end. Main thread only.
+ * Tells others of takeovers: each event is posted as JSON to every target, in order, signed, and
+ * tried again with back-off until it is accepted or the takeover has ended. The last event of a
+ * takeover is tried on for some minutes more, since nothing else would tell of the end. Main thread
+ * only.
  *
  *   POST …                     Content-Type: application/json
  *   X-Boxscreen-Event:         takeover.opened

@@ -22,8 +22,8 @@
 struct page_call {
 	const struct page_calls *calls;
 	struct http_request *request;
-	struct json_reader reader;  /* of the body */
-	struct link_info session;   /* checked, except for the call `session` */
+	struct json_reader reader; /* of the body */
+	struct link_info session;  /* checked, except for the call `session` */
 };
 
 static void answer_json(struct http_request *request, int status, json_t *value)
@@ -77,8 +77,8 @@ static void open_session(struct page_call *call)
 static void tell_state(struct page_call *call)
 {
 	answer_json(call->request, 200,
-		takeovers_state_json(call->calls->takeovers, call->session.session,
-			call->session.role, true));
+		takeovers_state_json(
+			call->calls->takeovers, call->session.session, call->session.role, true));
 }
 
 static void give_ticket(struct page_call *call)
@@ -138,8 +138,8 @@ static void hand_back(struct page_call *call)
 			MESSAGE_LENGTH_MAX);
 	if (!body_is_good(call))
 		return;
-	const char *fault = takeovers_hand_back(call->calls->takeovers, call->session.session, outcome,
-		message, &why, &reply);
+	const char *fault = takeovers_hand_back(
+		call->calls->takeovers, call->session.session, outcome, message, &why, &reply);
 	if (fault == NULL)
 		answer_json(call->request, 200, reply);
 	else
@@ -165,8 +165,8 @@ static void add_note(struct page_call *call)
 	const char *text = "";
 	json_read_string(&call->reader, "text", &text);
 	if (!messages_text_is_good(text))
-		json_reader_fail(&call->reader, "text", "must have 1 to %d characters",
-			MESSAGE_LENGTH_MAX);
+		json_reader_fail(
+			&call->reader, "text", "must have 1 to %d characters", MESSAGE_LENGTH_MAX);
 	if (!body_is_good(call))
 		return;
 	if (call->session.role != VIEWER_CONTROL) {
@@ -177,7 +177,8 @@ static void add_note(struct page_call *call)
 	if (id != 0)
 		answer_json(call->request, 200, json_pack("{s:I}", "id", (json_int_t)id));
 	else
-		page_refuse(call->request, 429, "too_many", "too many notes at once; wait a little");
+		page_refuse(
+			call->request, 429, "too_many", "too many notes at once; wait a little");
 }
 
 static void allow_watchers(struct page_call *call)
@@ -233,9 +234,8 @@ static void open_live(const struct page_calls *calls, struct http_request *reque
 		return;
 	char *ticket = websocket_offered(request, "ticket.");
 	const char *session = bearer(request);
-	bool is_valid =
-		(ticket != NULL && links_check(links, LINK_KIND_TICKET, ticket, &info)) ||
-		(session != NULL && links_check(links, LINK_KIND_SESSION, session, &info));
+	bool is_valid = (ticket != NULL && links_check(links, LINK_KIND_TICKET, ticket, &info)) ||
+			(session != NULL && links_check(links, LINK_KIND_SESSION, session, &info));
 	free(ticket);
 	if (!is_valid && page_guard_note_guess(calls->guard, request) > 0) {
 		page_guard_refuse_secret(calls->guard, request);
@@ -270,15 +270,16 @@ static const struct call_row {
 	{"POST", "share", true, true, share},
 };
 
-static void run(const struct page_calls *calls, struct http_request *request,
-	const struct call_row *row)
+static void run(
+	const struct page_calls *calls, struct http_request *request, const struct call_row *row)
 {
 	struct page_call call = {.calls = calls, .request = request};
 	char error[256];
 	size_t len;
 	const char *body = http_request_body(request, &len), *session = bearer(request);
-	if (row->needs_session && (session == NULL || !links_check(takeovers_links(calls->takeovers),
-						      LINK_KIND_SESSION, session, &call.session))) {
+	if (row->needs_session &&
+		(session == NULL || !links_check(takeovers_links(calls->takeovers),
+					    LINK_KIND_SESSION, session, &call.session))) {
 		page_guard_refuse_secret(calls->guard, request);
 		return;
 	}
@@ -293,7 +294,8 @@ static void run(const struct page_calls *calls, struct http_request *request,
 	json_decref(object);
 }
 
-/* A native tool has no Origin; what it has is a secret. Tickets are for browsers, which have one. */
+/* A native tool has no Origin; what it has is a secret. Tickets are for browsers, which have one.
+ */
 static bool has_secret(const struct http_request *request, const char *name)
 {
 	return bearer(request) != NULL || strcmp(name, "session") == 0;
@@ -321,7 +323,8 @@ static bool answer_preflight(const struct page_calls *calls, struct http_request
 		return false;
 	http_request_add_header(request, "Access-Control-Allow-Origin", origin);
 	http_request_add_header(request, "Access-Control-Allow-Methods", "GET, POST");
-	http_request_add_header(request, "Access-Control-Allow-Headers", "authorization, content-type");
+	http_request_add_header(
+		request, "Access-Control-Allow-Headers", "authorization, content-type");
 	http_request_add_header(request, "Access-Control-Max-Age", "600");
 	http_request_add_header(request, "Vary", "Origin");
 	http_reply(request, 204, NULL, NULL, 0);

@@ -19,12 +19,12 @@ struct page_calls {
 	struct page_guard *guard;
 };
 
-/* Answers the call of that name ("session"), whose host is known to be ours. False: there is none. */
+/* Answers the call of that name ("session"), whose host is known to be ours. False: there is none.
+ */
 bool page_calls_handle(
 	const struct page_calls *calls, struct http_request *request, const char *name);
 
 /* Answers {"error","message"}. */
-void page_refuse(
-	struct http_request *request, int status, const char *code, const char *message);
+void page_refuse(struct http_request *request, int status, const char *code, const char *message);
 
 #endif

@@ -64,8 +64,9 @@ void page_guard_destroy(struct page_guard *guard)
 	if (guard == NULL)
 		return;
 	struct late_answer *answer, *tmp;
-	list_for_each_safe(answer, tmp, &guard->late, link) {
-		http_reply(answer->request, 401, "application/json", not_valid, sizeof(not_valid) - 1);
+	list_for_each_safe (answer, tmp, &guard->late, link) {
+		http_reply(
+			answer->request, 401, "application/json", not_valid, sizeof(not_valid) - 1);
 		drop_late(answer);
 	}
 	guesses_destroy(guard->guesses);
@@ -89,7 +90,7 @@ static bool host_is(const char *host, const char *name)
 	size_t len = strlen(name);
 	return strncasecmp(host, name, len) == 0 &&
 	       (host[len] == '\0' || (host[len] == ':' && strspn(host + len + 1, "0123456789") ==
-								      strlen(host + len + 1)));
+								  strlen(host + len + 1)));
 }
 
 /* Whether host is an address rather than a name: nobody can make an address lead elsewhere. */
@@ -107,7 +108,8 @@ static bool host_is_address(const char *host)
 
 static bool listens_everywhere(const struct page_guard *guard)
 {
-	return strcmp(guard->listen_address, "0.0.0.0") == 0 || strcmp(guard->listen_address, "::") == 0;
+	return strcmp(guard->listen_address, "0.0.0.0") == 0 ||
+	       strcmp(guard->listen_address, "::") == 0;
 }
 
 bool page_guard_knows_host(const struct page_guard *guard, const struct http_request *request)
@@ -121,7 +123,8 @@ bool page_guard_knows_host(const struct page_guard *guard, const struct http_req
 		return true;
 	char listen[80] = "";
 	bool is_v6 = strchr(guard->listen_address, ':') != NULL;
-	strcat(strncat(strcat(listen, is_v6 ? "[" : ""), guard->listen_address, 70), is_v6 ? "]" : "");
+	strcat(strncat(strcat(listen, is_v6 ? "[" : ""), guard->listen_address, 70),
+		is_v6 ? "]" : "");
 	return host_is(host, "localhost") || host_is(host, "127.0.0.1") || host_is(host, "[::1]") ||
 	       host_is(host, listen) || (listens_everywhere(guard) && host_is_address(host));
 }
@@ -162,7 +165,8 @@ const char *page_guard_allowed_origin(
 	const struct page_guard *guard, const struct http_request *request)
 {
 	const char *origin = http_request_header(request, "origin");
-	for (size_t i = 0; guard->allowed_origins != NULL && guard->allowed_origins[i] != NULL; i++) {
+	for (size_t i = 0; guard->allowed_origins != NULL && guard->allowed_origins[i] != NULL;
+		i++) {
 		if (origin != NULL && strcmp(guard->allowed_origins[i], origin) == 0)
 			return guard->allowed_origins[i];
 	}

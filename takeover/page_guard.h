@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who may talk to the listener: by which name it is called (a name that leads here although it is not
- * ours is a rebinding attack) and which pages call it. And who guesses: wrong secrets are answered
- * alike, and late when they come too often. Main thread only.
+ * Who may talk to the listener: by which name it is called (a name that leads here although it is
+ * not ours is a rebinding attack) and which pages call it. And who guesses: wrong secrets are
+ * answered alike, and late when they come too often. Main thread only.
  */
 #ifndef TAKEOVER_PAGE_GUARD_H
 #define TAKEOVER_PAGE_GUARD_H
@@ -23,8 +23,8 @@ void page_guard_destroy(struct page_guard *guard);
 bool page_guard_knows_host(const struct page_guard *guard, const struct http_request *request);
 
 /*
- * Whether the Origin is ours or allowed. Without one: only who shows a secret in this very request (a
- * native tool) gets through; has_secret says whether it does.
+ * Whether the Origin is ours or allowed. Without one: only who shows a secret in this very request
+ * (a native tool) gets through; has_secret says whether it does.
  */
 bool page_guard_admits_origin(
 	const struct page_guard *guard, const struct http_request *request, bool has_secret);

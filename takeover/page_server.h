@@ -22,9 +22,9 @@ struct page_server_config {
 	struct takeovers *takeovers;
 	struct viewers *viewers;
 	const char *box_id;
-	const char *public_url;              /* what people reach it by, without a slash at the end */
+	const char *public_url; /* what people reach it by, without a slash at the end */
 	const char *listen_address;
-	const char *const *allowed_origins;  /* ends with NULL */
+	const char *const *allowed_origins; /* ends with NULL */
 };
 
 struct page_server *page_server_create(const struct page_server_config *config);

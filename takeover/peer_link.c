@@ -18,7 +18,8 @@ static void on_nothing(void *arg)
 
 void peer_link_refuse(struct peer_link *link, enum peer_close code, const char *reason)
 {
-	static const struct peer_link_events deaf = {on_data, on_text, on_nothing, on_nothing, NULL};
+	static const struct peer_link_events deaf = {
+		on_data, on_text, on_nothing, on_nothing, NULL};
 	peer_link_start(link, &deaf);
 	peer_link_close(link, code, reason);
 }

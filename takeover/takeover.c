@@ -152,7 +152,8 @@ enum takeover_take takeover_take(
 	return TAKEOVER_TAKEN;
 }
 
-void takeover_set_socket(struct takeover *takeover, int64_t now_us, uint32_t session, bool has_socket)
+void takeover_set_socket(
+	struct takeover *takeover, int64_t now_us, uint32_t session, bool has_socket)
 {
 	if (session == TAKEOVER_NOBODY || takeover->holder != session ||
 		takeover->has_socket == has_socket)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who holds the screen, and the takeover that asks a person to: the states of takeover.md and nothing
- * else. No I/O and no clock: every call is told the time, on the scale of base/lifetime.h, and what is
- * to be done about a change is told through on_effect, in the order in which it must happen.
+ * Who holds the screen, and the takeover that asks a person to: the states of takeover.md and
+ * nothing else. No I/O and no clock: every call is told the time, on the scale of base/lifetime.h,
+ * and what is to be done about a change is told through on_effect, in the order in which it must
+ * happen.
  *
  *   open → connected ⇄ away → handed_back | expired | cancelled
  *
- * A person holds the screen by a lease, which belongs to a session (a number that is never reused). A
- * lease can also be taken while no takeover is open (the plain live screen). Main thread only.
+ * A person holds the screen by a lease, which belongs to a session (a number that is never reused).
+ * A lease can also be taken while no takeover is open (the plain live screen). Main thread only.
  */
 #ifndef TAKEOVER_TAKEOVER_H
 #define TAKEOVER_TAKEOVER_H
@@ -18,7 +19,7 @@
 #define TAKEOVER_EXTENSIONS_MAX 3
 #define TAKEOVER_EXTENSION_US   INT64_C(600000000)
 /* How long a person who has pressed the button may take to open the socket. */
-#define TAKEOVER_SOCKET_US      INT64_C(30000000)
+#define TAKEOVER_SOCKET_US INT64_C(30000000)
 
 enum takeover_state {
 	TAKEOVER_NONE, /* there has been none yet */
@@ -48,18 +49,19 @@ struct takeover {
 	void (*on_effect)(void *arg, enum takeover_effect effect);
 	void *arg;
 	/* the lease */
-	uint32_t holder;          /* a session, or TAKEOVER_NOBODY */
-	bool has_socket;          /* the holder is connected */
-	int64_t away_until_us;    /* without a socket: when the lease ends */
+	uint32_t holder;       /* a session, or TAKEOVER_NOBODY */
+	bool has_socket;       /* the holder is connected */
+	int64_t away_until_us; /* without a socket: when the lease ends */
 	int64_t held_since_us;
 	/* the takeover */
 	enum takeover_state state;
-	int64_t window_us;        /* how long its link is good, twice: before and after the first opening */
+	int64_t window_us; /* how long its link is good, twice: before and after the first opening
+			    */
 	int64_t ends_us;
-	int64_t first_opened_us;  /* -1: not yet */
-	int64_t held_us;          /* by people so far, all in all */
-	int extensions;           /* used */
-	int warned_s;             /* 0, 300 or 60 */
+	int64_t first_opened_us; /* -1: not yet */
+	int64_t held_us;         /* by people so far, all in all */
+	int extensions;          /* used */
+	int warned_s;            /* 0, 300 or 60 */
 };
 
 void takeover_init(struct takeover *takeover, int64_t grace_us,
@@ -87,7 +89,8 @@ enum takeover_take takeover_take(
 	struct takeover *takeover, int64_t now_us, uint32_t session, int flags);
 
 /* The session's socket has come or gone. Of others than the holder it means nothing. */
-void takeover_set_socket(struct takeover *takeover, int64_t now_us, uint32_t session, bool has_socket);
+void takeover_set_socket(
+	struct takeover *takeover, int64_t now_us, uint32_t session, bool has_socket);
 
 /* The holder gives the screen back, which ends the takeover. False: it is not the holder. */
 bool takeover_hand_back(struct takeover *takeover, int64_t now_us, uint32_t session);

@@ -51,9 +51,9 @@ json_t *takeover_record_json(const struct takeover_record *record)
 {
 	json_t *json = json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:I}", "id", record->id,
 		"state", takeover_state_name(record->state), "note", record->note, "instructions",
-		record->instructions, "created_at", time_json(record->created_wall_us),
-		"opened_at", time_json(record->opened_wall_us), "left_at",
-		time_json(record->left_wall_us), "version", (json_int_t)record->version);
+		record->instructions, "created_at", time_json(record->created_wall_us), "opened_at",
+		time_json(record->opened_wall_us), "left_at", time_json(record->left_wall_us),
+		"version", (json_int_t)record->version);
 	if (record->ended_wall_us != 0) {
 		json_object_set_new(json, "ended_at", time_json(record->ended_wall_us));
 		json_object_set_new(json, "held_s", json_integer(record->held_s));
@@ -68,8 +68,8 @@ json_t *takeover_record_json(const struct takeover_record *record)
 
 json_t *takeover_record_save(const struct takeover_record *record)
 {
-	return json_pack("{s:s, s:s, s:s, s:O, s:O?, s:I, s:I, s:I, s:I, s:s?, s:s?, s:I, s:I}", "id",
-		record->id, "state", takeover_state_name(record->state), "note", record->note,
+	return json_pack("{s:s, s:s, s:s, s:O, s:O?, s:I, s:I, s:I, s:I, s:s?, s:s?, s:I, s:I}",
+		"id", record->id, "state", takeover_state_name(record->state), "note", record->note,
 		"instructions", record->instructions, "shot", record->shot, "created",
 		(json_int_t)record->created_wall_us, "opened", (json_int_t)record->opened_wall_us,
 		"left", (json_int_t)record->left_wall_us, "ended",
@@ -93,8 +93,9 @@ struct takeover_record *takeover_record_load(const json_t *saved)
 	json_t *instructions = json_object_get(saved, "instructions");
 	json_t *shot = json_object_get(saved, "shot");
 	enum takeover_state parsed;
-	if (id == NULL || strlen(id) >= LINK_ID_SIZE || note == NULL || !json_is_array(instructions) ||
-		state == NULL || !takeover_state_parse(state, &parsed))
+	if (id == NULL || strlen(id) >= LINK_ID_SIZE || note == NULL ||
+		!json_is_array(instructions) || state == NULL ||
+		!takeover_state_parse(state, &parsed))
 		return NULL;
 	struct takeover_record *record = takeover_record_create();
 	strcpy(record->id, id);

@@ -15,20 +15,20 @@
 #include "takeover/takeover.h"
 
 struct takeover_record {
-	struct list link;            /* the owner's */
+	struct list link; /* the owner's */
 	char id[LINK_ID_SIZE];
 	enum takeover_state state;
 	char *note;
-	json_t *instructions;        /* a list of texts */
-	json_t *shot;                /* options of the picture at the end; NULL: none is wanted */
+	json_t *instructions; /* a list of texts */
+	json_t *shot;         /* options of the picture at the end; NULL: none is wanted */
 	int64_t created_wall_us;
-	int64_t opened_wall_us;      /* first opened; 0: not yet */
-	int64_t left_wall_us;        /* when a person went without a hand back last; 0: never */
-	int64_t ended_wall_us;       /* 0: not yet */
-	const char *outcome;         /* static; NULL: it was not handed back */
-	char *message;               /* the person's; NULL: none */
+	int64_t opened_wall_us; /* first opened; 0: not yet */
+	int64_t left_wall_us;   /* when a person went without a hand back last; 0: never */
+	int64_t ended_wall_us;  /* 0: not yet */
+	const char *outcome;    /* static; NULL: it was not handed back */
+	char *message;          /* the person's; NULL: none */
 	int64_t held_s;
-	uint64_t version;            /* grows with every change */
+	uint64_t version; /* grows with every change */
 };
 
 struct takeover_record *takeover_record_create(void);

@@ -17,10 +17,9 @@
 
 /*
  * The loop's timers run on a clock that stands still while a virtual machine is frozen. So nothing
- * sleeps longer than this while a person can be hurt by it: while somebody holds the screen, or a
- * session that will end is connected.
+ * sleeps longer than this while a page is open whose time may be over: it is pinged as often.
  */
-#define LOOK_MS 5000
+#define LOOK_MS       PEER_PING_MS
 #define PUSH_BODY_MAX 180 /* characters: what phones show of a notification */
 
 struct takeover_record *takeovers_current(const struct takeovers *takeovers)
@@ -193,8 +192,7 @@ static void on_session_end(void *arg, uint32_t session)
 {
 	struct takeovers *takeovers = arg;
 	takeovers->needs_save = true;
-	takeover_end_session(
-		&takeovers->takeover, lifetime_now(&takeovers->lifetime), session);
+	takeover_end_session(&takeovers->takeover, lifetime_now(&takeovers->lifetime), session);
 	bool is_handed_back = takeovers->outcome != NULL;
 	viewers_close_session(takeovers->viewers, session,
 		is_handed_back ? PEER_CLOSE_HANDED_BACK : PEER_CLOSE_NOT_VALID,
@@ -208,6 +206,22 @@ static bool is_session_busy(void *arg, uint32_t session)
 	       viewers_has_socket(takeovers->viewers, session);
 }
 
+static void arm_timer(struct takeovers *takeovers)
+{
+	int64_t due_us = takeover_next_due(&takeovers->takeover);
+	int64_t links_us = links_tick(takeovers->links);
+	if (links_us < due_us)
+		due_us = links_us;
+	if (due_us == INT64_MAX) {
+		loop_timer_disarm(takeovers->timer);
+		return;
+	}
+	int64_t delay_ms = (due_us - lifetime_now(&takeovers->lifetime)) / 1000 + 1;
+	if (delay_ms > LOOK_MS && viewers_have_pages(takeovers->viewers))
+		delay_ms = LOOK_MS;
+	loop_timer_arm(takeovers->timer, delay_ms > 0 ? delay_ms : 0);
+}
+
 /* Viewers tell */
 
 static bool on_claim(void *arg, uint32_t session)
@@ -217,7 +231,8 @@ static bool on_claim(void *arg, uint32_t session)
 	/* Native viewers take from each other; from a person at the page they do not. */
 	bool is_native = (takeovers->takeover.holder & VIEWER_SESSION_NATIVE) != 0;
 	int flags = TAKEOVER_NO_CLOCK | (is_native ? TAKEOVER_CONFIRM : 0);
-	bool is_taken = takeover_take(&takeovers->takeover, now_us, session, flags) == TAKEOVER_TAKEN;
+	bool is_taken =
+		takeover_take(&takeovers->takeover, now_us, session, flags) == TAKEOVER_TAKEN;
 	if (is_taken)
 		takeover_set_socket(&takeovers->takeover, now_us, session, true);
 	takeovers_settle(takeovers);
@@ -238,8 +253,10 @@ static void on_socket(void *arg, uint32_t session, bool is_there)
 		takeover_end_session(&takeovers->takeover, now_us, session);
 	else
 		takeover_set_socket(&takeovers->takeover, now_us, session, is_there);
-	/* Sockets also go in the midst of something else. */
-	if (takeovers->is_dirty)
+	if (is_there)
+		arm_timer(takeovers);
+	/* Sockets also go in the midst of something else, and when the daemon ends. */
+	if (takeovers->is_dirty && takeovers->timer != NULL)
 		loop_timer_arm(takeovers->timer, 0);
 }
 
@@ -268,22 +285,6 @@ void takeovers_tick(struct takeovers *takeovers)
 	links_tick(takeovers->links);
 	if (takeovers->is_dirty || takeovers->needs_save)
 		takeovers_settle(takeovers);
-}
-
-static void arm_timer(struct takeovers *takeovers)
-{
-	int64_t due_us = takeover_next_due(&takeovers->takeover);
-	int64_t links_us = links_tick(takeovers->links);
-	if (links_us < due_us)
-		due_us = links_us;
-	if (due_us == INT64_MAX) {
-		loop_timer_disarm(takeovers->timer);
-		return;
-	}
-	int64_t delay_ms = (due_us - lifetime_now(&takeovers->lifetime)) / 1000 + 1;
-	if (delay_ms > LOOK_MS && takeovers->takeover.holder != TAKEOVER_NOBODY)
-		delay_ms = LOOK_MS;
-	loop_timer_arm(takeovers->timer, delay_ms > 0 ? delay_ms : 0);
 }
 
 static void on_timer(void *arg)
@@ -320,7 +321,8 @@ struct takeovers *takeovers_create(
 	takeovers->timer = loop_timer_create(config->loop, on_timer, takeovers);
 	takeovers->held_since_wall_us = clock_wall_us();
 	list_init(&takeovers->records);
-	takeover_init(&takeovers->takeover, config->grace_s * INT64_C(1000000), on_effect, takeovers);
+	takeover_init(
+		&takeovers->takeover, config->grace_s * INT64_C(1000000), on_effect, takeovers);
 	return takeovers;
 }
 
@@ -335,14 +337,25 @@ void takeovers_attach(struct takeovers *takeovers, struct viewers *viewers)
 	takeovers_settle(takeovers);
 }
 
+void takeovers_detach(struct takeovers *takeovers)
+{
+	if (takeovers == NULL)
+		return;
+	if (takeovers->is_dirty || takeovers->needs_save)
+		takeovers_save(takeovers);
+	loop_timer_destroy(takeovers->timer);
+	takeovers->timer = NULL;
+}
+
 void takeovers_destroy(struct takeovers *takeovers)
 {
 	if (takeovers == NULL)
 		return;
 	struct takeover_record *record, *tmp;
-	list_for_each_safe(record, tmp, &takeovers->records, link)
+	list_for_each_safe (record, tmp, &takeovers->records, link)
 		takeover_record_destroy(record);
-	loop_timer_destroy(takeovers->timer);
+	if (takeovers->timer != NULL)
+		loop_timer_destroy(takeovers->timer);
 	messages_destroy(takeovers->messages);
 	links_destroy(takeovers->links);
 	free(takeovers);
@@ -366,7 +379,8 @@ static char *push_body(const char *note)
 	return xasprintf("%.*s%s", (int)at, note, at < len ? "…" : "");
 }
 
-static void add_link(struct takeovers *takeovers, json_t *json, const char *note, const char *secret)
+static void add_link(
+	struct takeovers *takeovers, json_t *json, const char *note, const char *secret)
 {
 	char *url = takeovers_url(takeovers, secret), *body = push_body(note);
 	char *title = xasprintf("%s needs you", takeovers->config.box_id);
@@ -383,7 +397,7 @@ static void forget_old_records(struct takeovers *takeovers)
 {
 	struct takeover_record *record, *tmp;
 	int count = 0;
-	list_for_each_safe(record, tmp, &takeovers->records, link) {
+	list_for_each_safe (record, tmp, &takeovers->records, link) {
 		if (++count > TAKEOVER_RECORDS_MAX)
 			takeover_record_destroy(record);
 	}
@@ -419,8 +433,8 @@ json_t *takeovers_open(
 		record = add_record(takeovers, request);
 	int64_t ends_us = *is_new ? now_us + request->timeout_s * INT64_C(1000000)
 				  : takeovers->takeover.ends_us;
-	if (record == NULL || !links_mint(takeovers->links, VIEWER_CONTROL, ends_us, record->id,
-				      secret, &info)) {
+	if (record == NULL ||
+		!links_mint(takeovers->links, VIEWER_CONTROL, ends_us, record->id, secret, &info)) {
 		if (*is_new)
 			takeover_record_destroy(record);
 		return NULL;
@@ -442,7 +456,7 @@ json_t *takeovers_open(
 static struct takeover_record *find_record(const struct takeovers *takeovers, const char *id)
 {
 	struct takeover_record *record;
-	list_for_each(record, &takeovers->records, link) {
+	list_for_each (record, &takeovers->records, link) {
 		if (strcmp(record->id, id) == 0)
 			return record;
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takeovers as a whole: joins the states (takeover.h), the secrets (links.h), the viewers and the gate,
- * the privacy of the screen, the messages and the file that keeps all of it over a restart. What
- * happens is told as events; who asks is the control socket (service) and the page (page_server.c).
- * Main thread only.
+ * Takeovers as a whole: joins the states (takeover.h), the secrets (links.h), the viewers and the
+ * gate, the privacy of the screen, the messages and the file that keeps all of it over a restart.
+ * What happens is told as events; who asks is the control socket (service) and the page
+ * (page_server.c). Main thread only.
  */
 #ifndef TAKEOVER_TAKEOVERS_H
 #define TAKEOVER_TAKEOVERS_H
@@ -22,13 +22,13 @@ struct viewers_events;
 
 struct takeovers_config {
 	struct loop *loop;
-	struct privacy *privacy;   /* set here */
-	const char *state_dir;     /* all borrowed */
+	struct privacy *privacy; /* set here */
+	const char *state_dir;   /* all borrowed */
 	const char *public_url;
 	const char *box_id;
 	int grace_s;
-	bool has_privacy;          /* while a person holds the screen nobody else sees it */
-	bool has_fragment_links;   /* "#t=" instead of "?t=" */
+	bool has_privacy;        /* while a person holds the screen nobody else sees it */
+	bool has_fragment_links; /* "#t=" instead of "?t=" */
 };
 
 struct takeovers_events {
@@ -46,6 +46,8 @@ struct takeovers *takeovers_create(
 void takeovers_listen(struct takeovers *takeovers, struct viewers_events *out);
 /* Once there are viewers, before anything else. */
 void takeovers_attach(struct takeovers *takeovers, struct viewers *viewers);
+/* The daemon ends: saves, and no longer acts by itself. After viewers_close_all. Accepts NULL. */
+void takeovers_detach(struct takeovers *takeovers);
 /* After viewers_destroy. Accepts NULL. */
 void takeovers_destroy(struct takeovers *takeovers);
 
@@ -98,8 +100,8 @@ json_t *takeovers_state_json(
 	struct takeovers *takeovers, uint32_t session, enum viewer_role role, bool with_messages);
 
 /* NULL, or what stands in the way: a static code of page-api.md, with a sentence in *why. */
-const char *takeovers_take(struct takeovers *takeovers, const struct link_info *session, bool confirm,
-	const char **why);
+const char *takeovers_take(struct takeovers *takeovers, const struct link_info *session,
+	bool confirm, const char **why);
 /* message: NULL for none. On success *reply tells what came of it. */
 const char *takeovers_hand_back(struct takeovers *takeovers, uint32_t session, const char *outcome,
 	const char *message, const char **why, json_t **reply);

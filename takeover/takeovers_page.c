@@ -28,8 +28,8 @@ static json_t *time_json(int64_t wall_us)
 	return json_string(text);
 }
 
-json_t *takeovers_state_json(struct takeovers *takeovers, uint32_t session, enum viewer_role role,
-	bool with_messages)
+json_t *takeovers_state_json(
+	struct takeovers *takeovers, uint32_t session, enum viewer_role role, bool with_messages)
 {
 	const struct takeover *takeover = &takeovers->takeover;
 	bool is_held = takeover->holder != TAKEOVER_NOBODY;
@@ -38,14 +38,18 @@ json_t *takeovers_state_json(struct takeovers *takeovers, uint32_t session, enum
 	json_t *current = takeovers_json(takeovers, NULL);
 	json_t *state = json_pack("{s:s, s:s, s:s, s:o, s:o, s:b, s:b, s:b, s:o}", "screen",
 		viewers_has_screen(takeovers->viewers) ? "ready" : "waiting", "role",
-		viewer_role_name(role), "holder", !is_held ? "agent" : is_holder ? "you" : "other",
+		viewer_role_name(role), "holder",
+		!is_held    ? "agent"
+		: is_holder ? "you"
+			    : "other",
 		"server_time", time_json(clock_wall_us()), "held_since",
 		is_held ? time_json(takeovers->held_since_wall_us) : json_null(), "is_away",
 		is_held && !takeover->has_socket, "is_private",
 		is_held && !is_holder && takeovers->config.has_privacy &&
 			!takeovers->are_watchers_allowed,
-		"watchers_allowed", takeovers->are_watchers_allowed || !takeovers->config.has_privacy,
-		"takeover", current != NULL ? current : json_null());
+		"watchers_allowed",
+		takeovers->are_watchers_allowed || !takeovers->config.has_privacy, "takeover",
+		current != NULL ? current : json_null());
 	if (links_find_session(takeovers->links, session, &info)) {
 		int64_t left_us = info.ends_us - lifetime_now(&takeovers->lifetime);
 		json_object_set_new(state, "expires_at", time_json(clock_wall_us() + left_us));
@@ -63,8 +67,8 @@ static const char *refuse_stranger(const char **why)
 	return "not_holder";
 }
 
-const char *takeovers_take(struct takeovers *takeovers, const struct link_info *session, bool confirm,
-	const char **why)
+const char *takeovers_take(struct takeovers *takeovers, const struct link_info *session,
+	bool confirm, const char **why)
 {
 	takeovers_tick(takeovers);
 	if (session->role != VIEWER_CONTROL) {
@@ -72,8 +76,8 @@ const char *takeovers_take(struct takeovers *takeovers, const struct link_info *
 		return "view_only";
 	}
 	int64_t now_us = lifetime_now(&takeovers->lifetime);
-	enum takeover_take result = takeover_take(&takeovers->takeover, now_us, session->session,
-		confirm ? TAKEOVER_CONFIRM : 0);
+	enum takeover_take result = takeover_take(
+		&takeovers->takeover, now_us, session->session, confirm ? TAKEOVER_CONFIRM : 0);
 	if (result == TAKEOVER_TAKEN && viewers_has_socket(takeovers->viewers, session->session))
 		takeover_set_socket(&takeovers->takeover, now_us, session->session, true);
 	takeovers_settle(takeovers);
@@ -106,8 +110,8 @@ const char *takeovers_extend(
 {
 	takeovers_tick(takeovers);
 	bool is_holder = session != TAKEOVER_NOBODY && takeovers->takeover.holder == session;
-	bool is_done = takeover_extend(
-		&takeovers->takeover, lifetime_now(&takeovers->lifetime), session);
+	bool is_done =
+		takeover_extend(&takeovers->takeover, lifetime_now(&takeovers->lifetime), session);
 	takeovers_settle(takeovers);
 	if (!is_holder)
 		return refuse_stranger(why);
@@ -202,8 +206,8 @@ static const char *on_note(struct page_message *call, const char **why)
 	const char *text = "";
 	json_read_string(&call->reader, "text", &text);
 	if (!messages_text_is_good(text))
-		json_reader_fail(&call->reader, "text", "must have 1 to %d characters",
-			MESSAGE_LENGTH_MAX);
+		json_reader_fail(
+			&call->reader, "text", "must have 1 to %d characters", MESSAGE_LENGTH_MAX);
 	*why = call->reader.error;
 	if (!json_reader_finish(&call->reader))
 		return "bad_request";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of takeover/takeovers.h, for its own files: takeovers.c (what happens), takeovers_page.c
-   (what the page asks for) and takeovers_state.c (what is kept over a restart). */
+/* The inside of takeover/takeovers.h, for its own files: takeovers.c (what happens),
+   takeovers_page.c (what the page asks for) and takeovers_state.c (what is kept over a restart). */
 #ifndef TAKEOVER_TAKEOVERS_PRIVATE_H
 #define TAKEOVER_TAKEOVERS_PRIVATE_H
 
@@ -16,20 +16,20 @@
 struct takeovers {
 	struct takeovers_config config;
 	struct takeovers_events events;
-	struct viewers *viewers;      /* NULL until takeovers_attach */
+	struct viewers *viewers; /* NULL until takeovers_attach */
 	struct lifetime lifetime;
 	struct links *links;
 	struct takeover takeover;
-	struct list records;          /* newest first; the first is the one that is alive, if any is */
+	struct list records; /* newest first; the first is the one that is alive, if any is */
 	struct messages *messages;
 	struct loop_timer *timer;
-	uint32_t told_holder;         /* whom the gate was given to last */
-	int64_t held_since_wall_us;   /* when the lock was put on, or taken off */
+	uint32_t told_holder;       /* whom the gate was given to last */
+	int64_t held_since_wall_us; /* when the lock was put on, or taken off */
 	bool are_watchers_allowed;
-	const char *outcome;          /* of the hand back that is under way */
+	const char *outcome; /* of the hand back that is under way */
 	const char *message;
-	bool is_dirty;                /* to be saved and told once the call is over */
-	bool needs_save;              /* the same without telling: nobody sees the difference */
+	bool is_dirty;   /* to be saved and told once the call is over */
+	bool needs_save; /* the same without telling: nobody sees the difference */
 };
 
 /* The record of the takeover that is alive, or NULL. */
@@ -39,8 +39,7 @@ struct takeover_record *takeovers_current(const struct takeovers *takeovers);
 void takeovers_settle(struct takeovers *takeovers);
 
 /* Adds a message, tells the pages and publishes it. Its JSON is the caller's. */
-json_t *takeovers_add_message(
-	struct takeovers *takeovers, bool is_from_person, const char *text);
+json_t *takeovers_add_message(struct takeovers *takeovers, bool is_from_person, const char *text);
 
 /* takeovers_page.c: a JSON message of a page. */
 void takeovers_message(void *arg, uint32_t session, const char *kind, const json_t *message);

@@ -59,7 +59,7 @@ void takeovers_save(struct takeovers *takeovers)
 {
 	json_t *records = json_array();
 	const struct takeover_record *record;
-	list_for_each(record, &takeovers->records, link)
+	list_for_each (record, &takeovers->records, link)
 		json_array_append_new(records, takeover_record_save(record));
 	json_t *state = json_pack("{s:i, s:o, s:o, s:I, s:o, s:o}", "format", FORMAT, "clock",
 		clock_json(takeovers), "takeover", takeover_json(&takeovers->takeover),
@@ -77,16 +77,16 @@ void takeovers_save(struct takeovers *takeovers)
 }
 
 /*
- * The clock goes on. In the same run of the machine its own clocks say what has passed; in another only
- * the wall clock does, and when that went backwards nobody knows: then everything is over.
+ * The clock goes on. In the same run of the machine its own clocks say what has passed; in another
+ * only the wall clock does, and when that went backwards nobody knows: then everything is over.
  */
 static bool load_clock(struct takeovers *takeovers, const json_t *saved)
 {
 	const char *boot_id;
 	json_int_t now_us, wall_us, offset_us, missed_us;
-	if (json_unpack((json_t *)(uintptr_t)saved, "{s:s, s:I, s:I, s:I, s:I}", "boot_id", &boot_id,
-		    "now_us", &now_us, "wall_us", &wall_us, "offset_us", &offset_us, "missed_us",
-		    &missed_us) != 0)
+	if (json_unpack((json_t *)(uintptr_t)saved, "{s:s, s:I, s:I, s:I, s:I}", "boot_id",
+		    &boot_id, "now_us", &now_us, "wall_us", &wall_us, "offset_us", &offset_us,
+		    "missed_us", &missed_us) != 0)
 		return false;
 	char *boot_now = read_boot_id();
 	bool is_same_boot = boot_now[0] != '\0' && strcmp(boot_now, boot_id) == 0;
@@ -109,10 +109,11 @@ static bool load_takeover(struct takeovers *takeovers, const json_t *saved)
 	struct takeover *takeover = &takeovers->takeover;
 	const char *state;
 	json_int_t holder, since, away, window, ends, opened, held;
-	if (json_unpack((json_t *)(uintptr_t)saved, "{s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:i, s:i}",
-		    "holder", &holder, "held_since_us", &since, "away_until_us", &away, "state", &state,
-		    "window_us", &window, "ends_us", &ends, "first_opened_us", &opened, "held_us",
-		    &held, "extensions", &takeover->extensions, "warned_s", &takeover->warned_s) != 0 ||
+	if (json_unpack((json_t *)(uintptr_t)saved,
+		    "{s:I, s:I, s:I, s:s, s:I, s:I, s:I, s:I, s:i, s:i}", "holder", &holder,
+		    "held_since_us", &since, "away_until_us", &away, "state", &state, "window_us",
+		    &window, "ends_us", &ends, "first_opened_us", &opened, "held_us", &held,
+		    "extensions", &takeover->extensions, "warned_s", &takeover->warned_s) != 0 ||
 		!takeover_state_parse(state, &takeover->state))
 		return false;
 	takeover->holder = (uint32_t)holder;

@@ -14,12 +14,12 @@
 #include "display/viewer_input.h"
 #include "takeover/viewer.h"
 
-#define TEXT_MAX      4000         /* characters */
-#define CLIPBOARD_MAX (64u << 10)  /* bytes, either way */
+#define TEXT_MAX      4000        /* characters */
+#define CLIPBOARD_MAX (64u << 10) /* bytes, either way */
 #define ID_MAX        64
 #define REMEMBERED    64
 /* Texts of a session that wait to be typed. */
-#define WAITING_MAX   16
+#define WAITING_MAX 16
 
 /* What became of a text. */
 struct typed {
@@ -87,16 +87,18 @@ static void tell(const struct viewer_host *host, uint32_t session, json_t *messa
 static void tell_failed(const struct viewer_host *host, uint32_t session, const char *id,
 	const char *error, const char *message)
 {
-	tell(host, session, json_pack("{s:s, s:s, s:s, s:s}", "t", "text-failed", "id", id, "error",
-				    error, "message", message));
+	tell(host, session,
+		json_pack("{s:s, s:s, s:s, s:s}", "t", "text-failed", "id", id, "error", error,
+			"message", message));
 }
 
 static void tell_outcome(const struct viewer_host *host, const struct typed *typed)
 {
 	switch (typed->status) {
 	case TYPIST_OK:
-		tell(host, typed->session, json_pack("{s:s, s:s, s:I}", "t", "text-ok", "id", typed->id,
-						   "typed", (json_int_t)typed->count));
+		tell(host, typed->session,
+			json_pack("{s:s, s:s, s:I}", "t", "text-ok", "id", typed->id, "typed",
+				(json_int_t)typed->count));
 		break;
 	case TYPIST_BAD_TEXT:
 		tell_failed(host, typed->session, typed->id, "bad_request",
@@ -210,8 +212,8 @@ static void on_clipboard_read(void *arg, int error, const char *data, size_t len
 	else if (error == -ENOENT)
 		message = json_pack("{s:s, s:s}", "t", "clipboard", "text", "");
 	if (message == NULL)
-		message = json_pack("{s:s, s:s, s:s, s:s}", "t", "error", "for", "clipboard", "error",
-			"failed", "message",
+		message = json_pack("{s:s, s:s, s:s, s:s}", "t", "error", "for", "clipboard",
+			"error", "failed", "message",
 			error == 0 ? "the clipboard holds no text of up to 64 KiB"
 				   : "the clipboard cannot be read");
 	/* Whoever holds the screen by now need not be who asked. */
@@ -230,8 +232,8 @@ void viewer_on_clipboard(struct viewer *viewer, const json_t *message)
 		fault = "a text for the clipboard may have up to 64 KiB";
 	if (fault != NULL) {
 		viewer->refused++;
-		viewer_tell(viewer, json_pack("{s:s, s:s, s:s, s:s}", "t", "error", "for", "clipboard",
-					    "error", "bad_request", "message", fault));
+		viewer_tell(viewer, json_pack("{s:s, s:s, s:s, s:s}", "t", "error", "for",
+					    "clipboard", "error", "bad_request", "message", fault));
 		return;
 	}
 	if (text == NULL) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Texts that the page sends as such, to be typed by the daemon's typist, and the box's clipboard for
- * the page: the JSON messages `text` and `clipboard` of docs/page-api.md. Only the holder's count. A
- * text has an id and is typed once, however often it is sent: what became of the last ones is
- * remembered over a lost line. Texts are never logged, and forgotten as soon as they are typed. Main
- * thread only.
+ * Texts that the page sends as such, to be typed by the daemon's typist, and the box's clipboard
+ * for the page: the JSON messages `text` and `clipboard` of docs/page-api.md. Only the holder's
+ * count. A text has an id and is typed once, however often it is sent: what became of the last ones
+ * is remembered over a lost line. Texts are never logged, and forgotten as soon as they are typed.
+ * Main thread only.
  */
 #ifndef TAKEOVER_VIEWER_TEXT_H
 #define TAKEOVER_VIEWER_TEXT_H

@@ -115,6 +115,16 @@ static struct viewer *find_newest(const struct viewers *viewers, uint32_t sessio
 	return newest;
 }
 
+bool viewers_have_pages(const struct viewers *viewers)
+{
+	const struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link) {
+		if (!viewer->is_ending && (viewer->session & VIEWER_SESSION_NATIVE) == 0)
+			return true;
+	}
+	return false;
+}
+
 bool viewers_has_screen(const struct viewers *viewers)
 {
 	struct screen_info info = {0};

@@ -81,6 +81,9 @@ void viewers_give(struct viewers *viewers, uint32_t session);
 /* Whether all but the holder see a card instead of the screen. */
 void viewers_cover(struct viewers *viewers, bool is_covered);
 
+/* Whether any page is connected. */
+bool viewers_have_pages(const struct viewers *viewers);
+
 /* Whether there is a screen to be seen. */
 bool viewers_has_screen(const struct viewers *viewers);
 

@@ -33,7 +33,15 @@ boxTest('a whole takeover: note, push, lock, keys, hand back, message, shot', as
   assert.equal(person.state.takeover.note, 'Log in to the bank');
   assert.equal(person.state.takeover.opened_at, null);
   assert.equal((await control(daemon)).locked, false, 'nor does a look');
+  // A batch that is under way ends, and what stands behind it is not kept for later.
+  const batch = (key) => daemon.request('POST', '/v1/act', { body: { actions: [{ type: 'wait', duration: 20 }, { type: 'key', keys: key }] } });
+  const batches = [batch('q'), batch('w')];
+  await sleep(100);
   await person.take();
+  for (const reply of await Promise.all(batches)) {
+    assert.equal(reply.status, 423);
+    assert.deepEqual([reply.json().error, reply.json().holder], ['locked', 'person']);
+  }
   assert.equal((await events.next('control.locked')).data.holder, 'person');
   assert.equal((await events.next('takeover.connected')).data.id, made.id);
   await person.connect();

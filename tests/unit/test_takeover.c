@@ -21,7 +21,8 @@
 #define GRACE  (180 * SECOND)
 #define WINDOW (30 * MINUTE)
 
-/* A takeover, and what it told since it was asked last: H holder, S state, L left, E end, W warned. */
+/* A takeover, and what it told since it was asked last: H holder, S state, L left, E end, W warned.
+ */
 struct rig {
 	struct takeover takeover;
 	char told[200];
@@ -272,12 +273,15 @@ static void clock_ignores_clocks_put_right(void **state)
 	lifetime_init(&lifetime, 0, wall, boot);
 	assert_int_equal(lifetime_at(&lifetime, wall + SECOND, boot + SECOND), SECOND);
 	/* An hour forwards, an hour back, any step back, and a slow drift. */
-	assert_int_equal(lifetime_at(&lifetime, wall + HOUR + 2 * SECOND, boot + 2 * SECOND), 2 * SECOND);
+	assert_int_equal(
+		lifetime_at(&lifetime, wall + HOUR + 2 * SECOND, boot + 2 * SECOND), 2 * SECOND);
 	assert_int_equal(lifetime_at(&lifetime, wall + 3 * SECOND, boot + 3 * SECOND), 3 * SECOND);
 	assert_int_equal(lifetime_at(&lifetime, wall - 17 * MINUTE, boot + 4 * SECOND), 4 * SECOND);
 	for (int i = 0; i < 600; i++)
-		lifetime_at(&lifetime, wall - 17 * MINUTE + i * (SECOND + 300000), boot + (4 + i) * SECOND);
-	assert_int_equal(lifetime_at(&lifetime, wall - 17 * MINUTE + 599 * (SECOND + 300000), boot + 603 * SECOND),
+		lifetime_at(&lifetime, wall - 17 * MINUTE + i * (SECOND + 300000),
+			boot + (4 + i) * SECOND);
+	assert_int_equal(lifetime_at(&lifetime, wall - 17 * MINUTE + 599 * (SECOND + 300000),
+				 boot + 603 * SECOND),
 		603 * SECOND);
 }
 
@@ -286,10 +290,13 @@ static void clock_counts_what_a_machine_slept(void **state)
 	struct lifetime lifetime;
 	const int64_t wall = 1700000000 * SECOND, boot = 1000 * SECOND;
 	lifetime_init(&lifetime, 0, wall, boot);
-	/* Suspended: both go on. Frozen from outside: only the wall clock is set right afterwards. */
+	/* Suspended: both go on. Frozen from outside: only the wall clock is set right afterwards.
+	 */
 	assert_int_equal(lifetime_at(&lifetime, wall + HOUR, boot + HOUR), HOUR);
-	assert_int_equal(lifetime_at(&lifetime, wall + HOUR + 40 * MINUTE, boot + HOUR), HOUR + 40 * MINUTE);
-	assert_int_equal(lifetime_at(&lifetime, wall + 2 * HOUR, boot + HOUR + 20 * MINUTE), 2 * HOUR);
+	assert_int_equal(
+		lifetime_at(&lifetime, wall + HOUR + 40 * MINUTE, boot + HOUR), HOUR + 40 * MINUTE);
+	assert_int_equal(
+		lifetime_at(&lifetime, wall + 2 * HOUR, boot + HOUR + 20 * MINUTE), 2 * HOUR);
 }
 
 /* Links */
