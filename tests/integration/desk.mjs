@@ -6,8 +6,9 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 
-import { waitFor } from './harness.mjs';
+import { root, waitFor } from './harness.mjs';
 
 /** xterm whose input goes to a file, byte by byte. Enter arrives as \n (icrnl is on). */
 export async function startTerminal(box, daemon, { args = [] } = {}) {
@@ -125,6 +126,29 @@ export async function startBrowser(box, daemon) {
       await waitFor('the text', () => state.value.length >= text.length, deadlineMs).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 50));
       assert.equal(state.value, text);
+    },
+  };
+}
+
+/** A GTK entry with the focus. */
+export async function startGtkEntry(box, daemon) {
+  const file = box.file('gtk-entry');
+  const program = box.spawn('/usr/bin/python3', [path.join(root, 'tests/helper/gtk_entry.py'), file], { env: daemon.env });
+  await waitFor('the entry', () => fs.existsSync(file), 20000);
+  await waitFor('the entry\'s window', async () => (await daemon.json('GET', '/v1/windows')).windows
+    .some((window) => window.title === 'gtk entry' && window.visible), 20000);
+  await daemon.request('GET', '/v1/shot?wait=stable&quiet_ms=200&timeout_ms=10000');
+  await act(daemon, [{ type: 'click', x: 200, y: 200 }]); // without a window manager the focus follows the pointer
+  const read = () => fs.readFileSync(file, 'utf8');
+  return {
+    program,
+    /** Waits until the text is exactly this, and empties the entry. */
+    async expect(text, deadlineMs = 10000) {
+      await waitFor('the text', () => [...read()].length >= [...text].length, deadlineMs).catch(() => {});
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      assert.equal(read(), text);
+      process.kill(program.pid, 'SIGUSR1');
+      await waitFor('an empty entry', () => read() === '');
     },
   };
 }

@@ -4,7 +4,7 @@
 // terminal. After each case nothing is held and the keymap is as before.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heldDown, keymap, startTerminal } from './desk.mjs';
+import { heldDown, keymap, startBrowser, startGtkEntry, startTerminal } from './desk.mjs';
 import { boxTest, waitFor } from './harness.mjs';
 import { LIKE_NOVNC, Rfb, TIGHT } from './rfb.mjs';
 
@@ -53,34 +53,58 @@ const CASES = [
   ['V27 four downs and one up', '+b +b +b +b -b', 'bbbb'],
 ];
 
-async function startTyping(box) {
+async function startScreen(box) {
   const rfb = box.file('rfb.sock');
   const started = await box.startScreen({ daemon: { args: ['--rfb', rfb, '--rfb-role', 'control'] } });
-  const terminal = await startTerminal(box, started.daemon);
   const connect = async (encodings = TIGHT) => {
     const client = await (await Rfb.unix(rfb)).open();
     box.onClose(() => client.destroy());
     client.setEncodings(encodings);
     return client;
   };
-  return { ...started, terminal, connect };
+  return { ...started, connect };
+}
+
+async function startTyping(box) {
+  const screen = await startScreen(box);
+  return { ...screen, terminal: await startTerminal(box, screen.daemon) };
+}
+
+/** A case in a program; `text` of it where a terminal shows keys that others act on. */
+const OTHERWISE = { '25 Ctrl+A, then typing on': 'z' };
+const TERMINAL_ONLY = ['27 ISO_Left_Tab']; // elsewhere it moves the focus
+
+async function playCase(box, { daemon, env, connect }, program, steps, text) {
+  const client = await connect();
+  await play(client, steps);
+  await program.expect(text);
+  assert.deepEqual(await heldDown(box, env), []);
+  client.destroy();
+  await waitFor('it to be gone', async () => (await daemon.json('GET', '/v1/status')).viewers.length === 0);
 }
 
 boxTest('the keysym cases arrive, hold nothing and leave the keymap alone', async (box, t) => {
-  const { daemon, env, terminal, connect } = await startTyping(box);
-  const before = await keymap(box, env);
-  for (const [name, steps, text] of CASES) {
-    await t.test(name, async () => {
-      const client = await connect();
-      await play(client, steps);
-      await terminal.expect(text);
-      assert.deepEqual(await heldDown(box, env), []);
-      client.destroy();
-      await waitFor('it to be gone', async () => (await daemon.json('GET', '/v1/status')).viewers.length === 0);
-    });
-  }
-  await waitFor('31: the keymap as before', async () => (await keymap(box, env)) === before, 8000, 100);
+  const screen = await startTyping(box);
+  const before = await keymap(box, screen.env);
+  for (const [name, steps, text] of CASES)
+    await t.test(name, () => playCase(box, screen, screen.terminal, steps, text));
+  await waitFor('31: the keymap as before', async () => (await keymap(box, screen.env)) === before, 8000, 100);
 }, { timeout: 240000 });
+
+for (const [where, start] of [['a GTK entry', startGtkEntry], ['Chromium', startBrowser]]) {
+  boxTest(`the keysym cases arrive in ${where}`, async (box, t) => {
+    const screen = await startScreen(box);
+    const before = await keymap(box, screen.env);
+    const program = await start(box, screen.daemon);
+    for (const [name, steps, text] of CASES.filter(([name]) => !TERMINAL_ONLY.includes(name))) {
+      await t.test(name, async () => {
+        await playCase(box, screen, program, steps, OTHERWISE[name] ?? text);
+        await program.clear?.();
+      });
+    }
+    await waitFor('31: the keymap as before', async () => (await keymap(box, screen.env)) === before, 8000, 100);
+  }, { timeout: 240000 });
+}
 
 boxTest('17: Caps Lock on the screen changes no letter', async (box) => {
   const { env, terminal, connect } = await startTyping(box);
