@@ -18,6 +18,7 @@ const AXE = fs.readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const SIZES = { phone: [390, 664], keyboard: [390, 364], sideways: [750, 340], desktop: [1280, 800] };
 const TYPING = ['typing', 'password'];
+const SCHEMES = { phone: ['dark', 'light'], desktop: ['dark', 'light'] };
 const DARK = ['invite', 'control', 'handed_back']; // the others look as these do
 const pictures = process.env.BOXSCREEN_PICTURES;
 
@@ -94,7 +95,7 @@ async function lookAt(state, { page, run }) {
   await run(LOAD_AXE);
   for (const [size, [width, height]] of Object.entries(SIZES)) {
     await resize(width, isTyping && size === 'sideways' ? 160 : height);
-    for (const scheme of size === 'phone' || size === 'desktop' ? ['dark', 'light'] : []) {
+    for (const scheme of SCHEMES[size] ?? []) {
       await page.emulateMedia({ colorScheme: scheme });
       assert.deepEqual(await audit(run), [], `${state}, ${size}, ${scheme}`);
       if (pictures && scheme === 'dark' && DARK.includes(state)) await savePicture(page, state, size, scheme);
@@ -108,11 +109,11 @@ async function lookAt(state, { page, run }) {
 
 const names = Object.keys(STATES);
 
-describe('41 43: every state of the page, light and dark', { concurrency: 2 }, () => {
-  for (const part of [0, 1]) {
+describe('41 43: every state of the page, light and dark', { concurrency: 3 }, () => {
+  for (const part of [0, 1, 2]) {
     boxTest(`part ${part + 1}`, async (box, t) => {
       const { daemon, open } = await startLooks(box);
-      for (const name of names.filter((_, i) => i % 2 === part)) {
+      for (const name of names.filter((_, i) => i % 3 === part)) {
         await t.test(name, async () => {
           const opened = await openState(name, daemon, open);
           try {
