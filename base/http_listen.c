@@ -70,14 +70,15 @@ static bool drop_idle_anywhere(struct http_server *server)
 }
 
 /*
- * Closes the connection whose request has been on its way longest. Whoever opens connections and does
- * not finish what it asks must not keep out those who do.
+ * Closes the connection that has moved nothing for longest: whose request is on its way since then, or
+ * whose peer takes no more of its answer. Whoever opens connections and lets them lie must not keep
+ * out those who do not.
  */
 static bool drop_slowest(struct http_listener *listener)
 {
 	struct http_connection *connection, *slowest = NULL;
 	list_for_each(connection, &listener->connections, link) {
-		if (connection->phase <= HTTP_PHASE_BODY &&
+		if (connection->phase != HTTP_PHASE_ANSWER &&
 			(slowest == NULL || connection->since_us < slowest->since_us))
 			slowest = connection;
 	}

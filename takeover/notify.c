@@ -67,7 +67,6 @@ struct notify {
 	struct list watches;
 	struct target *targets;
 	size_t target_count;
-	uint64_t failures;
 };
 
 /* unix:/path.sock:/route */
@@ -276,7 +275,6 @@ static bool is_worth_another_try(const struct target *target, const struct deliv
 static void fail(struct target *target, const char *reason)
 {
 	struct delivery *delivery = first(target);
-	target->notify->failures++;
 	log_warn("%s did not take %s: %s", target->name, delivery->event, reason);
 	if (!is_worth_another_try(target, delivery)) {
 		drop(target, delivery);
