@@ -107,8 +107,8 @@ boxTest('a restart keeps links, sessions and their clocks; what ran out meanwhil
 boxTest('T15: frozen past its time, a link is dead at the thaw; what was sent meanwhile does nothing', async (box) => {
   const { daemon, env, server } = await startBox(box);
   const terminal = await startTerminal(box, daemon);
-  const { url, id } = await openTakeover(daemon, { timeout_s: 2 });
-  const other = await makeLink(daemon, 'view', 2);
+  const { url, id } = await openTakeover(daemon, { timeout_s: 4 });
+  const other = await makeLink(daemon, 'view', 4);
   const person = await Person.holding(box, url);
   person.screen.key(0xffe1, true);
   await waitFor('Shift to be down', async () => (await heldDown(box, env)).length === 1);
@@ -116,7 +116,7 @@ boxTest('T15: frozen past its time, a link is dead at the thaw; what was sent me
   process.kill(server.pid, 'SIGSTOP');
   person.screen.tap(0x58); // lies in the socket while all is frozen
   person.socket.tell({ t: 'extend' });
-  await sleep(3000);
+  await sleep(4500);
   process.kill(server.pid, 'SIGCONT');
   process.kill(daemon.pid, 'SIGCONT');
   assert.equal(await person.socket.closed, 4401);

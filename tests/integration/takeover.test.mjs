@@ -177,7 +177,7 @@ boxTest('V32: the same session may press twice and connect twice; the newer sock
 });
 
 boxTest('away keeps the lock for the grace; then it is open, and the agent is told left', async (box) => {
-  const { daemon, events, env } = await startBox(box, { args: ['--takeover-grace', '2'] });
+  const { daemon, events, env } = await startBox(box, { args: ['--takeover-grace', '3'] });
   const { url, id } = await openTakeover(daemon);
   const person = await Person.holding(box, url);
   person.screen.key(0x61, true);
@@ -190,7 +190,7 @@ boxTest('away keeps the lock for the grace; then it is open, and the agent is to
   await events.next('takeover.connected');
   person.socket.destroy();
   await events.next('takeover.away');
-  await events.next('control.unlocked', 6000);
+  await events.next('control.unlocked', 8000);
   const left = (await events.next('takeover.left')).data;
   assert.deepEqual([left.id, left.state], [id, 'open']);
   assert.equal(await actAsAgent(daemon), 200);
@@ -225,14 +225,14 @@ boxTest('30 + 30: what a person opens late lasts its whole time from then; looks
 
 boxTest('a person is warned one minute before the end, and at the end the open socket closes', async (box) => {
   const { daemon, events } = await startBox(box);
-  const { url, id } = await openTakeover(daemon, { timeout_s: 62 });
+  const { url, id } = await openTakeover(daemon, { timeout_s: 64 });
   const person = await Person.holding(box, url);
   const countdown = await person.told('countdown', undefined, 10000);
   assert.equal(countdown.left_s, 60);
   await daemon.request('POST', `/v1/takeovers/${id}/cancel`, { body: {} });
   assert.equal((await person.told('ended')).state, 'cancelled');
   assert.equal(await person.socket.closed, 4401);
-  const short = await openTakeover(daemon, { timeout_s: 2 });
+  const short = await openTakeover(daemon, { timeout_s: 5 });
   const waiting = daemon.json('GET', `/v1/takeovers/${short.id}?wait_s=30`);
   const late = await Person.holding(box, short.url);
   const watcher = await Person.at(box, (await late.call('share')).json.url);
@@ -271,7 +271,7 @@ boxTest('plain links: control by the button, watching never locks, expiry and DE
   assert(!person.socket.isClosed, 'a plain link goes on watching');
   await person.told('state', ({ holder }) => holder === 'agent');
   // Expiry and revocation are looked at on open sockets too.
-  const brief = await Person.at(box, await makeLink(daemon, 'control', 2));
+  const brief = await Person.at(box, await makeLink(daemon, 'control', 4));
   await brief.take();
   await brief.connect();
   assert.equal(await brief.socket.closed, 4401);
