@@ -12,6 +12,7 @@
 #include "base/loop.h"
 #include "capture/film.h"
 #include "capture/fragments.h"
+#include "capture/pacer.h"
 #include "capture/packet.h"
 #include "capture/packet_queue.h"
 #define LOG_MODULE "publisher"
@@ -21,6 +22,7 @@
 #define QUEUE_BYTES (8u << 20)
 /* A target that takes nothing for so long is gone. */
 #define STALL_US    10000000
+#define GOODBYE_US  1000000
 #define RETRY_FIRST_US 500000
 #define RETRY_MAX_US   30000000
 /* A connection that held so long was a good one: the pauses begin anew. */
@@ -40,7 +42,9 @@ struct publisher {
 	/* its own thread */
 	AVFormatContext *context;
 	int64_t patience_us;              /* monotonic: when a blocking call is given up */
-	int64_t first_us, last_pts_ms;
+	bool is_saying_goodbye;           /* the end of a playlist is written although it was stopped */
+	int64_t first_us;                 /* of this connection; 0: nothing sent yet */
+	struct frame_grid grid;
 };
 
 static const struct {
@@ -75,8 +79,8 @@ bool publisher_check(const char *url, const char **advice)
 static int is_interrupted(void *arg)
 {
 	const struct publisher *publisher = arg;
-	return packet_queue_is_closed(publisher->queue) ||
-	       clock_monotonic_us() > publisher->patience_us;
+	bool is_unwanted = packet_queue_is_closed(publisher->queue) && !publisher->is_saying_goodbye;
+	return is_unwanted || clock_monotonic_us() > publisher->patience_us;
 }
 
 /* [film] */
@@ -107,7 +111,7 @@ static void set_options(const struct publisher *publisher, AVDictionary **option
 	if (is_playlist(publisher->url)) {
 		av_dict_set(options, "hls_time", "4", 0);
 		av_dict_set(options, "hls_list_size", "8", 0);
-		av_dict_set(options, "hls_flags", "delete_segments+temp_file+omit_endlist+independent_segments", 0);
+		av_dict_set(options, "hls_flags", "delete_segments+temp_file+independent_segments", 0);
 	} else if (strncmp(publisher->url, "rtsp", 4) == 0) {
 		av_dict_set(options, "rtsp_transport", "tcp", 0);
 	} else if (strncmp(publisher->url, "rtmp", 4) == 0) {
@@ -132,7 +136,7 @@ static int connect_target(struct publisher *publisher)
 		return AVERROR(ENOMEM);
 	}
 	fill(publisher, stream->codecpar);
-	stream->time_base = (AVRational){1, 1000};
+	stream->time_base = (AVRational){1, FRAME_GRID_TICKS};
 	set_options(publisher, &options);
 	if ((context->oformat->flags & AVFMT_NOFILE) == 0)
 		ret = avio_open2(&context->pb, publisher->url, AVIO_FLAG_WRITE, &interrupt, NULL);
@@ -148,13 +152,15 @@ static void disconnect(struct publisher *publisher, bool is_good)
 	AVFormatContext *context = publisher->context;
 	if (context == NULL)
 		return;
-	publisher->patience_us = clock_monotonic_us() + 1000000;
+	publisher->patience_us = clock_monotonic_us() + GOODBYE_US;
+	publisher->is_saying_goodbye = true;
 	if (is_good)
 		av_write_trailer(context);
 	if ((context->oformat->flags & AVFMT_NOFILE) == 0)
 		avio_closep(&context->pb);
 	avformat_free_context(context);
 	publisher->context = NULL;
+	publisher->is_saying_goodbye = false;
 }
 
 static int send(struct publisher *publisher, const struct packet *packet)
@@ -167,15 +173,15 @@ static int send(struct publisher *publisher, const struct packet *packet)
 	memcpy(out->data, packet->data, packet->len);
 	if (publisher->first_us == 0) {
 		publisher->first_us = packet->time_us;
-		publisher->last_pts_ms = -1;
+		publisher->grid = (struct frame_grid){
+			.fps = film_fps(publisher->film), .last_slot = -1};
 	}
-	int64_t pts_ms = (packet->time_us - publisher->first_us) / 1000;
-	if (pts_ms <= publisher->last_pts_ms)
-		pts_ms = publisher->last_pts_ms + 1;
-	publisher->last_pts_ms = pts_ms;
-	out->pts = out->dts = pts_ms;
+	out->pts = out->dts =
+		frame_grid_place(&publisher->grid, packet->time_us - publisher->first_us);
+	out->duration = FRAME_GRID_TICKS / publisher->grid.fps;
 	out->flags = packet->is_key ? AV_PKT_FLAG_KEY : 0;
-	av_packet_rescale_ts(out, (AVRational){1, 1000}, publisher->context->streams[0]->time_base);
+	av_packet_rescale_ts(out, (AVRational){1, FRAME_GRID_TICKS},
+		publisher->context->streams[0]->time_base);
 	publisher->patience_us = clock_monotonic_us() + STALL_US;
 	int ret = av_write_frame(publisher->context, out);
 	av_packet_free(&out);

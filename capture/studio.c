@@ -2,6 +2,7 @@
 #include "capture/studio.h"
 
 #include <errno.h>
+#include <libavutil/log.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -568,6 +569,7 @@ struct studio *studio_create(struct loop *loop, struct library *library, int64_t
 	studio->library = library;
 	studio->max_bytes = max_bytes;
 	studio->events = *events;
+	av_log_set_level(AV_LOG_QUIET); /* it names URLs, with the keys of streams in them */
 	list_init(&studio->films);
 	list_init(&studio->recordings);
 	list_init(&studio->broadcasts);
