@@ -27,7 +27,7 @@ const middle = (visitor) => visitor.page.evaluate(() => {
 });
 
 // Most of their time these wait.
-describe('a session on its way', { concurrency: 3 }, () => {
+describe('a session on its way', { concurrency: 4 }, () => {
   boxTest('1 3 15 39: reading the link is nothing; take over, reload, hand back with a message; T05', async (box) => {
     const { daemon, people, takeover, visitor, page } = await start(box, { takeover: { note: 'Log in <b>here</b>, please.' } });
     const terminal = await startTerminal(box, daemon);

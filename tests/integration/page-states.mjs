@@ -68,7 +68,7 @@ async function takeElsewhere({ takeover }) {
 
 /** By name: {script, steps(page, {daemon, takeover, box}), link(context)}. */
 export const STATES = {
-  opening: { script: neverAnswers },
+  opening: { script: neverAnswers, async steps(page) { await page.waitFor('.card-box'); } },
   unreachable: { script: cannotBeReached, async steps(page) { await page.waitFor(inPhase('unreachable')); } },
   invalid: { link: ({ takeover }) => `${takeover.url}x`, async steps(page) { await page.waitFor(inPhase('invalid')); } },
   invite: { async steps(page) { await page.waitFor(inPhase('invite')); } },

@@ -36,7 +36,7 @@ async function pinch(visitor, by) {
 }
 
 // Most of their time these wait.
-describe('fingers and mice', { concurrency: 3 }, () => {
+describe('fingers and mice', { concurrency: 4 }, () => {
   for (const [name, device] of [['Pixel', PIXEL], ['iPhone', IPHONE]]) {
     boxTest(`19: a tap on a ${name} lands within a pixel at fit, 0.8 and 2`, async (box) => {
       const { env, log, visitor } = await start(box, { device });

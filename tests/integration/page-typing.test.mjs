@@ -31,7 +31,7 @@ async function composeText(visitor, steps, committed) {
 }
 
 // Most of their time these wait.
-describe('typing', { concurrency: 3 }, () => {
+describe('typing', { concurrency: 4 }, () => {
   boxTest('the compose bar: every script, compositions once, no text in between, passwords gone', async (box) => {
     const { daemon, target, visitor, page, env } = await start(box, { program: startBrowser });
     await target.clear();
@@ -278,6 +278,7 @@ describe('typing', { concurrency: 3 }, () => {
       order.push(await focused());
     }
     assert.deepEqual(order, ['hand-back', 'note-text', 'note-toggle', 'keys-field']);
+    assert.match(await visitor.toast(), /Ctrl, Alt and Shift/, 'the way out is told');
     for (const key of ['Control', 'Alt', 'Shift']) await page.keyboard.down(key);
     for (const key of ['Shift', 'Alt', 'Control']) await page.keyboard.up(key);
     assert.equal(await focused(), 'type-button');

@@ -38,6 +38,7 @@ import { loadWords, say } from './words';
 import type { Word } from './words';
 
 const LOOK_AGAIN_MS = 5000;
+const TAB_MS = 200;
 const LEGIBLE = 0.8; // scale at which a phone's owner can read what is typed into
 const isMac = /mac|iphone|ipad/i.test(navigator.platform);
 const isTouch = () => matchMedia('(pointer: coarse)').matches;
@@ -539,6 +540,7 @@ class App {
       const text = event.clipboardData?.getData('text/plain') ?? '';
       if (text !== '') void this.clipboard.pasteText(text, false);
     });
+    this.tellWayOut();
     addEventListener('blur', () => this.leave());
     addEventListener('focus', () => this.keys.focus());
     addEventListener('online', () => this.line.hurry());
@@ -552,6 +554,18 @@ class App {
       each?.addEventListener('resize', () => this.layOut());
     }
     window.visualViewport?.addEventListener('scroll', () => this.layOut());
+  }
+
+  /** Who comes to the stage by Tab is told how to get off it: there, Tab is the box's. */
+  private tellWayOut() {
+    let tabbedAt = -Infinity;
+    const note = (event: KeyboardEvent) => {
+      if (event.key === 'Tab') tabbedAt = performance.now();
+    };
+    document.addEventListener('keydown', note, true);
+    this.keysField.addEventListener('focus', () => {
+      if (performance.now() - tabbedAt < TAB_MS) this.notices.tell('stage_help');
+    });
   }
 
   private onVisibility() {

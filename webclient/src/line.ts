@@ -10,6 +10,7 @@ import type { ServerMessage } from './rfb_channel';
 const PING_MS = 5000;
 const SILENT_MS = 8000; // then the box sleeps, or the line is dead
 const DEAD_MS = 20000; // then another line is tried
+const STEADY_MS = 10000; // up for so long, a line that drops is tried anew at once
 const WAKE_MS = 2500; // for an answer after the page was hidden: many lines do not survive that
 
 export interface LineEvents {
@@ -27,6 +28,7 @@ export interface LineEvents {
 export class Line {
   private channel: RfbChannel | null = null;
   private attempt = 0;
+  private upSince = Infinity;
   private retryTimer = 0;
   private pingTimer = 0;
   private heardAt = 0;
@@ -129,7 +131,7 @@ export class Line {
 
   private settle() {
     this.isConnecting = false;
-    this.attempt = 0;
+    this.upSince = performance.now();
     this.events.onUp();
   }
 
@@ -149,7 +151,10 @@ export class Line {
   private retry(isAsleep: boolean, isWaiting = false) {
     if (isAsleep) this.events.onSilent();
     else if (!isWaiting) this.events.onDown();
-    const attempt = isWaiting ? Math.min(this.attempt, 1) : this.attempt;
+    // A line that keeps dropping is no better than none.
+    if (performance.now() - this.upSince >= STEADY_MS) this.attempt = 0;
+    this.upSince = Infinity;
+    const attempt = isWaiting ? Math.min(this.attempt, 4) : this.attempt;
     this.attempt++;
     this.retryTimer = window.setTimeout(() => void this.connect(), pauseMs(attempt, Math.random()));
   }
