@@ -455,6 +455,7 @@ for (const [name, line, fps, echoMs] of [
     }
     const seen = (client.h264.length - before) / ((performance.now() - start) / 1000);
     assert(!client.failure, client.failure);
+    console.log(`# ${name}: ${seen.toFixed(1)} pictures a second, echoes after ${echoes.map((ms) => ms.toFixed(0))} ms`);
     if (isSanitized) return;
     assert(seen >= fps, `${seen.toFixed(1)} pictures a second`);
     const median = echoes.sort((a, b) => a - b)[4];
