@@ -22,8 +22,8 @@ struct step {
 struct steps *steps_create(void);
 void steps_destroy(struct steps *steps); /* accepts NULL */
 
-/* Keeps it, in place of the oldest when there are STEPS_MAX: {"t":"step","id","time","action"[,"x","y"]},
-   which the caller owns. */
+/* Keeps it, in place of the oldest when there are STEPS_MAX; the message for pages, which the caller
+   owns: {"t":"step","id","time","action"[,"x","y"]}. */
 json_t *steps_add(struct steps *steps, const struct step *step);
 
 /* Those kept, oldest first. Borrowed. */

@@ -88,7 +88,7 @@ describe('a session on its way', { concurrency: 4 }, () => {
     line.isDown = false;
     await visitor.expectPhase('control', 20000);
     await visitor.expectPicture();
-    assert.equal(await page.locator('#frame .picture').count(), 1);
+    await waitFor('the old picture to go', async () => await page.locator('#frame .picture').count() === 1);
     assert.equal(terminal.read(), '');
     assert.equal((await viewers(daemon)).length, 1);
   }, { timeout: 180000 });
@@ -296,6 +296,29 @@ describe('a session on its way', { concurrency: 4 }, () => {
     await waitFor('it to be shown', async () => (await page.locator('#messages li.person p').allTextContents()).includes('Which account?'));
     assert.equal(await page.inputValue('#message-field'), '');
     assert.equal(await page.locator('#messages li.person').count(), 1);
+    await visitor.expectClean();
+  }, { timeout: 180000 });
+
+  boxTest('More: a link for watchers, who see what they are allowed to; the picture as a file', async (box) => {
+    const { people, visitor, page } = await start(box, { device: DESKTOP, permissions: ['clipboard-read', 'clipboard-write'] });
+    await visitor.takeOver();
+    const item = async (name) => {
+      if (!await page.isVisible('#sheet .sheet-more')) await page.click('#tool-more');
+      await page.locator('#sheet').getByRole('button', { name, exact: true }).click();
+    };
+    await item('Share view link');
+    await waitFor('the link', () => page.evaluate(async () => (await navigator.clipboard.readText()).includes('?t=')), 5000, 50);
+    const watcher = await Visitor.open(people, await page.evaluate(() => navigator.clipboard.readText()));
+    await watcher.expectPhase('view');
+    const words = () => watcher.page.textContent('#status');
+    await waitFor('the card', async () => /has the screen/.test(await words()), 5000, 50);
+    await item('Let watchers see');
+    await waitFor('the screen', async () => /has control/.test(await words()), 5000, 50);
+    const [download] = await Promise.all([page.waitForEvent('download'), item('Save picture')]);
+    const file = fs.readFileSync(await download.path());
+    assert.equal(file.subarray(1, 4).toString(), 'PNG');
+    assert.deepEqual([file.readUInt32BE(16), file.readUInt32BE(20)], [1280, 800]);
+    await watcher.expectClean();
     await visitor.expectClean();
   }, { timeout: 180000 });
 });

@@ -14,11 +14,14 @@ export class Notices {
   private timer = 0;
 
   /** restore: writes the status again. */
-  constructor(private readonly restore: () => void) {}
+  constructor(private readonly restore: () => void) {
+    el('toast').addEventListener('click', () => this.hide());
+  }
 
   tell(word: Word, values: Record<string, string | number> = {}): void {
     const text = say(word, values);
     this.show([make('span', {}, text)], TOAST_MS);
+    el('toast').classList.add('passing');
     this.announce(text);
   }
 
@@ -34,14 +37,17 @@ export class Notices {
     }, ANNOUNCED_MS);
   }
 
+  private hide() {
+    el('toast').hidden = true;
+    el('toast').replaceChildren();
+  }
+
   private show(content: Node[], forMs: number) {
     const toast = el('toast');
     clearTimeout(this.timer);
     toast.replaceChildren(...content);
+    toast.classList.remove('passing');
     toast.hidden = false;
-    this.timer = window.setTimeout(() => {
-      toast.hidden = true;
-      toast.replaceChildren();
-    }, forMs);
+    this.timer = window.setTimeout(() => this.hide(), forMs);
   }
 }
