@@ -599,7 +599,7 @@ boxTest('the page is one static shell, its files never change under their names'
   assert.equal(shell.headers.get('cache-control'), 'no-store');
   assert.match(shell.headers.get('content-security-policy'), /default-src 'none'.*frame-ancestors 'self'/);
   const names = [...text.matchAll(/\.\.\/assets\/([^"]+)/g)].map((match) => match[1]);
-  assert.equal(names.length, 2);
+  assert(names.length >= 2);
   let total = 0;
   for (const name of names) {
     const asset = await fetch(new URL(`/assets/${name}`, url));
