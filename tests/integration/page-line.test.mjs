@@ -93,6 +93,21 @@ describe('a session on its way', { concurrency: 4 }, () => {
     assert.equal((await viewers(daemon)).length, 1);
   }, { timeout: 180000 });
 
+  boxTest('away for too long: control is the agent\'s again, which is said, and can be taken again', async (box) => {
+    const { daemon, line, visitor, page } = await start(box, { daemon: { args: ['--takeover-grace', '1'] } });
+    await visitor.takeOver();
+    line.isDown = true;
+    line.cut();
+    await visitor.expectPhase('reconnecting');
+    await waitFor('the agent to have it', async () => (await daemon.json('GET', '/v1/status')).control.holder === 'agent', 10000, 50);
+    line.isDown = false;
+    await visitor.expectPhase('view', 20000);
+    assert.match(await visitor.toast(), /went back to the agent/);
+    await page.click('#take');
+    await visitor.expectPhase('control');
+    await visitor.expectClean({ allowed: [/ERR_/, /WebSocket connection/] });
+  }, { timeout: 180000 });
+
   boxTest('V31: tries while nobody answers: at most 15 in 120 s, with growing gaps; at once when the page comes back', async (box) => {
     const { people, line, visitor, takeover } = await start(box);
     await visitor.close();
@@ -282,6 +297,25 @@ describe('a session on its way', { concurrency: 4 }, () => {
     await waitFor('ten minutes more', async () => await left() > 600, 5000, 50);
     assert((await getTakeover(daemon, takeover)).expires_in_s > 600);
     assert(await page.isHidden('#extend'));
+  }, { timeout: 180000 });
+
+  boxTest('the phone stays awake while it has control, by one lock, and no longer', async (box) => {
+    const { visitor, page } = await start(box, { script: () => {
+      window.locks = 0;
+      const request = async () => {
+        window.locks++;
+        const lock = new EventTarget();
+        lock.release = async () => { window.locks--; };
+        return lock;
+      };
+      Object.defineProperty(navigator, 'wakeLock', { value: { request } });
+    } });
+    const locks = () => page.evaluate(() => window.locks);
+    assert.equal(await locks(), 0);
+    await visitor.takeOver();
+    assert.equal(await locks(), 1);
+    await visitor.handBack();
+    assert.equal(await locks(), 0);
   }, { timeout: 180000 });
 
   boxTest('messages both ways, as they were written', async (box) => {
