@@ -94,13 +94,20 @@ static void cover_all(struct viewers *viewers)
 	}
 }
 
+/* Native viewers have no ear for it. */
+static void tell_state(struct viewers *viewers, struct viewer *viewer)
+{
+	if ((viewer->session & VIEWER_SESSION_NATIVE) == 0)
+		viewer_tell(viewer, viewers->events.state_json(viewers->events.arg,
+					    viewer->session, viewer->role));
+}
+
 void viewers_tell_state(struct viewers *viewers)
 {
 	struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
 		if (is_open(viewer))
-			viewer_tell(viewer, viewers->events.state_json(viewers->events.arg,
-						    viewer->session, viewer->role));
+			tell_state(viewers, viewer);
 	}
 }
 
@@ -298,8 +305,7 @@ static void on_ready(void *arg, struct viewer *viewer)
 	json_object_set_new(hello, "t", json_string("hello"));
 	viewer_tell(viewer, hello);
 	adopt(viewers, viewer);
-	viewer_tell(viewer, viewers->events.state_json(
-				    viewers->events.arg, viewer->session, viewer->role));
+	tell_state(viewers, viewer);
 	tell_steps(viewers, viewer);
 }
 
