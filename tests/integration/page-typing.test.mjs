@@ -99,7 +99,9 @@ describe('typing', { concurrency: 4 }, () => {
     await page.click('#type-button');
     await page.fill('#compose-field', 'once');
     await page.click('#insert');
+    await waitFor('another line', () => page.evaluate(() => window.sockets.length >= 2), 20000, 30);
     await visitor.expectPhase('control', 15000);
+    await visitor.expectField('');
     await target.expect('once');
     await sleep(300);
     assert.equal(target.read(), '');
