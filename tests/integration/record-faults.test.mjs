@@ -56,7 +56,8 @@ boxTest('a copy of the file at any moment decodes strictly, on busy and still sc
   await waitFor('the animation', () => painter.output().includes('window'), 15000);
   const file = box.file('copied.mp4');
   const { id } = await startRecording(daemon, { path: file });
-  await waitFor('the first fragment', () => fs.statSync(file).size > 20000, 10000);
+  // Not the file's size: the first fragment may be there and not be seen yet.
+  await waitFor('the first fragment', async () => (await daemon.json('GET', `/v1/recordings/${id}`)).bytes > 20000, 10000);
   const copies = [];
   for (let i = 0; i < 40; i++) {
     await seconds(Math.random() * 0.1);
@@ -65,16 +66,8 @@ boxTest('a copy of the file at any moment decodes strictly, on busy and still sc
     if (i === 30) await painter.stop();
   }
   await stopRecording(daemon, id);
-  // A copy cut anywhere, as a power cut leaves it, shows the fragments before the cut.
-  const last = fs.readFileSync(copies.at(-1));
-  for (let i = 0; i < 10; i++) {
-    const cut = box.file(`cut${i}.mp4`);
-    // Only the last fragment can be torn: it hides in a box to be skipped until all of it is there.
-    fs.writeFileSync(cut, last);
-    copies.push(cut);
-  }
   let length = 0;
-  for (const copy of copies.slice(0, 40)) {
+  for (const copy of copies) {
     await decode(box, copy);
     const { duration } = await probe(box, copy);
     assert(duration >= length - 0.01, `${copy} is shorter than one before`);
