@@ -12,7 +12,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chromium } from '../integration/browsers.mjs';
 import { Box, build, waitFor } from '../integration/harness.mjs';
-import { startRecording, waitEnd } from '../integration/video.mjs';
+import { probe, startRecording, waitEnd } from '../integration/video.mjs';
 
 const argument = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
 const SECONDS = Number(argument('--seconds') ?? 8);
@@ -140,11 +140,13 @@ async function measureQuality(box, recorder) {
     await sleep(400);
   }
   await recording.stop();
+  const times = (await probe(box, file)).packets.map((packet) => packet.pts).sort((a, b) => a - b);
   const values = [];
   for (const [i, time] of at.entries()) {
     const picture = box.file(`frame-${recorder}-${i}.png`);
-    // The last picture at or before that time: decode up to it, keep the newest.
-    await box.ok('ffmpeg', ['-v', 'error', '-y', '-i', file, '-t', time.toFixed(3), '-update', '1', picture], { timeoutMs: 60000 });
+    const index = times.filter((pts) => pts <= time).length - 1; // what a player shows then
+    await box.ok('ffmpeg', ['-v', 'error', '-y', '-i', file, '-vf', `select=eq(n\\,${index})`, '-vsync', 'passthrough',
+      '-frames:v', '1', picture], { timeoutMs: 60000 });
     const { stderr } = await box.run('ffmpeg', ['-v', 'info', '-i', picture, '-i', box.file(`shot${i}.png`), '-lavfi', 'ssim', '-f', 'null', '-']);
     values.push(Number(stderr.match(/All:([\d.]+)/)[1]));
   }
