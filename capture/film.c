@@ -19,9 +19,13 @@
 #define LOG_MODULE "film"
 #include "base/log.h"
 
-/* Where one can seek to, and what a replay begins at: at least so often while things change. */
-#define KEY_INTERVAL_US       10000000
-/* The same for a replay and those who join a broadcast; also the length of an HLS segment. */
+/*
+ * Where one can seek to: after so many pictures, or so much time, whichever is first and something
+ * changes then. A key of a page of text has 100 to 200 kB, as much as minutes of an agent's typing.
+ */
+#define KEY_PICTURES          300
+#define KEY_INTERVAL_US       60000000
+/* For a replay and those who join a broadcast; also the length of an HLS segment. */
 #define KEY_INTERVAL_SHORT_US 4000000
 #define HEARTBEAT_US          1000000
 /*
@@ -79,6 +83,7 @@ struct film {
 	struct film_canvas *canvas;     /* its format is immutable */
 	int64_t turn_us;                /* when the next picture may be taken */
 	int64_t last_packet_us, last_key_us; /* monotonic; 0: none */
+	int since_key;                  /* pictures */
 	int64_t last_time_us;           /* awake, of the last packet */
 };
 
@@ -202,7 +207,7 @@ static void hand_out(struct film *film, struct packet *packet)
 
 static bool is_key_due(const struct film *film, const struct news *news, int64_t now_us)
 {
-	return news->is_key_wanted || film->last_key_us == 0 ||
+	return news->is_key_wanted || film->last_key_us == 0 || film->since_key >= KEY_PICTURES ||
 	       now_us - film->last_key_us >= news->key_interval_us;
 }
 
@@ -251,6 +256,7 @@ static void make_picture(struct film *film, struct news *news)
 	film->last_packet_us = now_us;
 	if (packet == NULL)
 		return;
+	film->since_key = packet->is_key ? 0 : film->since_key + 1;
 	if (packet->is_key)
 		film->last_key_us = now_us;
 	if (packet->is_key && (news->is_key_wanted || news->is_any_key_first))

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { boxTest, followEvents, isSanitized, patience, waitFor } from './harness.mjs';
+import { openTakeover, Person, startBox } from './takeovers.mjs';
 import { assertGood, decode, isNear, probe, readColours, readSubtitles, seconds, startColours, startRecording,
   stopRecording } from './video.mjs';
 
@@ -374,4 +375,38 @@ boxTest('L01: when the X server dies the file is finished, and the next recordin
   await seconds(0.5);
   await stopRecording(daemon, next.id);
   await assertGood(box, box.file('next.mp4'));
+});
+
+boxTest('while a person has the screen, recordings and the replay show a card; chapters tell of it', async (box) => {
+  const { daemon, env } = await startBox(box);
+  const paint = await startColours(box, env);
+  await paint(0xc00000);
+  const { id } = await startRecording(daemon, { path: box.file('private.mp4') });
+  assert.equal((await daemon.request('PUT', '/v1/replay', { body: { seconds: 60 } })).status, 200);
+  await seconds(1);
+  const takeover = await openTakeover(daemon, { note: 'Log in' });
+  const person = await Person.at(box, takeover.url);
+  await person.take();
+  await paint(0x0000c0); // the secret
+  await seconds(1.2);
+  // One that begins meanwhile shows no more.
+  const other = await startRecording(daemon, { path: box.file('other.mp4') });
+  await seconds(0.8);
+  await paint(0x00c000);
+  await person.call('hand_back', { outcome: 'done', message: 'Logged in. The code was right.' });
+  await seconds(0.7);
+  const recording = await stopRecording(daemon, id);
+  await stopRecording(daemon, other.id);
+  const saved = await daemon.request('POST', '/v1/replay/save', { body: { path: box.file('saved.mp4') } });
+  assert.equal(saved.status, 201, saved.body.toString());
+  for (const name of ['private', 'other', 'saved']) {
+    await assertGood(box, box.file(`${name}.mp4`));
+    const seen = await readColours(box, box.file(`${name}.mp4`));
+    assert(!seen.some(({ rgb }) => isNear(rgb, [0, 0, 0xc0], 40)), `${name}: the secret is not in ${JSON.stringify(seen)}`);
+    assert(seen.some(({ rgb }) => isNear(rgb, [0x22, 0x2c, 0x3a], 6)), `${name}: a card in its place`);
+    assert(isNear(seen.at(-1).rgb, [0, 0xc0, 0]), `${name}: the screen is back, though nothing has changed since`);
+  }
+  assert.deepEqual(recording.chapters.map((chapter) => chapter.text),
+    ['a person has the screen', 'the agent has the screen again']);
+  assert(Math.abs(recording.chapters[1].at_ms - recording.chapters[0].at_ms - 2000) < 700 * patience, 'for as long as it lasted');
 });
