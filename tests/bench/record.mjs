@@ -97,9 +97,9 @@ const WORKLOADS = {
       for (let i = 0; performance.now() < end; i++) {
         await browser.run(`scrollTo(0, ${i * 731 % 9000})`);
         await sleep(300);
-        await browser.run('document.body.insertAdjacentHTML("afterbegin", "<input id=f autofocus>"); f.focus()');
+        await browser.run('document.body.insertAdjacentHTML("afterbegin", "<input>"); document.querySelector("input").focus()');
         for (const letter of 'an agent types a sentence') {
-          await browser.run(`void (f.value += ${JSON.stringify(letter)})`);
+          await browser.run(`void (document.querySelector("input").value += ${JSON.stringify(letter)})`);
           await sleep(60);
         }
         await sleep(Math.min(8000, Math.max(0, end - performance.now()))); // it thinks
