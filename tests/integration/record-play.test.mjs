@@ -164,6 +164,8 @@ boxTest('the picture can be sent to an RTMP server, which may go away and come b
   await follower.next('publish.lost', 20000);
   server = await startRtmp(box, port);
   await follower.next('publish.connected', 30000);
+  await waitFor('the server to have got pictures', () => fs.readdirSync(box.folder)
+    .some((name) => name.endsWith('.flv') && fs.statSync(box.file(name)).size > 1000), 20000);
   clearInterval(playing);
   const list = await daemon.json('GET', '/v1/publish');
   assert(!JSON.stringify(list).includes('secretkey'), 'the stream key is not told');
@@ -171,6 +173,4 @@ boxTest('the picture can be sent to an RTMP server, which may go away and come b
   const recording = await stopRecording(daemon, id);
   assert.equal(recording.state, 'done');
   await assertGood(box, box.file('beside.mp4'));
-  const [flv] = fs.readdirSync(box.folder).filter((name) => name.endsWith('.flv'));
-  assert(fs.statSync(box.file(flv)).size > 1000, 'the server has got pictures');
 }, { timeout: 180000 * patience });
