@@ -67,8 +67,8 @@ export function readMovieDuration(data) {
   return (isLong ? Number(data.readBigUInt64BE(at + 24)) : data.readUInt32BE(at + 16)) / scale;
 }
 
-/** The colour in the middle of each picture: [{at, rgb: [r, g, b]}]. */
-export async function readColours(box, file, { x = 'iw/2', y = 'ih/2' } = {}) {
+/** The colour of each picture a quarter in (the pointer begins in the middle): [{at, rgb: [r, g, b]}]. */
+export async function readColours(box, file, { x = 'iw/4', y = 'ih/4' } = {}) {
   const video = await probe(box, file);
   const { stdout } = await box.run('ffmpeg', ['-v', 'error', '-i', file, '-vsync', 'passthrough', '-vf',
     `crop=4:4:${x}:${y}`, '-pix_fmt', 'rgb24', '-f', 'rawvideo', '-']);
