@@ -20,80 +20,16 @@
 #include "takeover/rfb.h"
 #include "takeover/rfb_extensions.h"
 #include "takeover/rfb_update.h"
+#include "takeover/viewer_thread_private.h"
 #define LOG_MODULE "viewer"
 #include "base/log.h"
 
-/* Packets that wait for one viewer; more says that it does not keep up. */
-#define PACKETS_MAX 4
 /* A viewer that asks for each update gets larger ones, since each costs it a round trip. */
 #define ASKED_BUDGET (1u << 20)
 /* What moves goes to slow viewers in strips, so that a typed letter does not wait for all of it. */
 #define JPEG_STRIP_ROWS 64
-/* Messages beside the picture that may wait: the largest text twice, and small ones. */
-#define MESSAGES_MAX (2 * RFB_CUT_TEXT_MAX + (64u << 10))
 #define STACK_SIZE (512 << 10)
-/* The tag of our fences' payloads; the number of the message follows. */
-#define FENCE_TAG 0x62787331u /* "bxs1" */
-#define STATS_SPAN_US 2000000
 #define KEEPING_SPAN_US 700000
-
-/* The picture's part of what the display thread tells. */
-struct view {
-	struct frame *frame;        /* reference; NULL before the first */
-	pixman_region32_t damage;   /* since the thread looked last */
-	struct rect hot;
-	struct cursor_image *cursor; /* reference or NULL */
-	int pointer_x, pointer_y;
-	int lights;
-	bool is_new;
-};
-
-struct span {
-	int64_t begin_us;
-	uint64_t updates, bytes;
-	double fps, kbps;
-};
-
-struct viewer_thread {
-	struct viewer_thread_config config; /* immutable */
-	struct viewer_thread_events events; /* immutable; called on the main thread */
-	struct live_watch watch;            /* the display thread's */
-	pthread_t thread;
-	bool is_joined;                     /* the main thread's */
-
-	pthread_mutex_t lock;
-	pthread_cond_t wake;
-	/* guarded by lock */
-	bool is_ending;
-	struct view view;
-	struct rfb_caps caps;
-	bool has_new_caps;
-	struct rfb_pixel_format format;
-	bool has_new_format;
-	pixman_region32_t requested;   /* asked for and not answered */
-	pixman_region32_t anew;        /* asked for as if nothing were known */
-	bool is_continuous;
-	struct rect continuous_area;
-	int answer_status;             /* to SetDesktopSize; -1: none */
-	struct buffer messages;
-	bool is_covered;               /* the viewer is shown the card */
-	bool is_output_full;           /* what was made last has not gone to the kernel */
-	struct link_rate link;
-	struct live_packet *packets[PACKETS_MAX];
-	int packet_count;
-	uint64_t next_sequence;        /* of the packet that fits; 0: an IDR is needed */
-	struct viewer_stats stats;
-	struct span span;
-	struct {
-		int64_t begin_us;
-		int shown, missed;     /* views in which something moved; those never taken */
-	} keeping;                     /* whether the viewer keeps up */
-
-	/* the thread's own */
-	struct rfb_update update;
-	struct live_subscriber subscriber;
-	struct live_encoder *encoder;  /* subscribed to */
-};
 
 /* A post to the main thread. */
 struct post {
@@ -187,7 +123,7 @@ static void on_clipboard(void *arg, const char *text, size_t len)
 
 /* The encoder tells */
 
-static void drop_packets(struct viewer_thread *thread)
+void viewer_thread_drop_packets(struct viewer_thread *thread)
 {
 	for (int i = 0; i < thread->packet_count; i++)
 		live_packet_unref(thread->packets[i]);
@@ -207,7 +143,7 @@ static bool has_room(void *arg)
 static void fall_behind(struct viewer_thread *thread)
 {
 	thread->stats.dropped += (uint64_t)thread->packet_count + 1;
-	drop_packets(thread);
+	viewer_thread_drop_packets(thread);
 	thread->next_sequence = 0;
 	link_rate_note_lag(&thread->link, clock_monotonic_us());
 }
@@ -217,7 +153,7 @@ static void on_packet(void *arg, struct live_packet *packet)
 	struct viewer_thread *thread = arg;
 	pthread_mutex_lock(&thread->lock);
 	if (packet->is_idr) {
-		drop_packets(thread); /* an IDR says all that they said */
+		viewer_thread_drop_packets(thread); /* an IDR says all that they said */
 		thread->next_sequence = packet->sequence;
 	} else if (thread->packet_count == PACKETS_MAX) {
 		fall_behind(thread);
@@ -240,7 +176,7 @@ static void choose_encoder(struct viewer_thread *thread, struct live_encoder *wa
 	if (thread->encoder != NULL)
 		live_encoder_unsubscribe(thread->encoder, &thread->subscriber);
 	pthread_mutex_lock(&thread->lock);
-	drop_packets(thread);
+	viewer_thread_drop_packets(thread);
 	thread->next_sequence = 0;
 	pthread_mutex_unlock(&thread->lock);
 	thread->encoder = wanted;
@@ -286,7 +222,7 @@ static void take_view(struct viewer_thread *thread)
 		rfb_update_damage(update, &thread->anew);
 		pixman_region32_clear(&thread->anew);
 		thread->next_sequence = 0; /* its decoder may know nothing either */
-		drop_packets(thread);
+		viewer_thread_drop_packets(thread);
 	}
 	if (!view->is_new)
 		return;
@@ -508,7 +444,7 @@ static void *thread_main(void *arg)
 
 static void thread_free(struct viewer_thread *thread)
 {
-	drop_packets(thread);
+	viewer_thread_drop_packets(thread);
 	frame_unref(thread->view.frame);
 	cursor_image_unref(thread->view.cursor);
 	pixman_region32_fini(&thread->view.damage);
@@ -585,116 +521,4 @@ void viewer_thread_join(struct viewer_thread *thread)
 struct live_watch *viewer_thread_watch(struct viewer_thread *thread)
 {
 	return &thread->watch;
-}
-
-static void lock_and_wake(struct viewer_thread *thread)
-{
-	pthread_mutex_lock(&thread->lock);
-	pthread_cond_signal(&thread->wake); /* takes effect when the lock is free again */
-}
-
-void viewer_thread_set_caps(struct viewer_thread *thread, const struct rfb_caps *caps)
-{
-	lock_and_wake(thread);
-	thread->caps = *caps;
-	thread->caps.has_h264 &= thread->config.encoders != NULL;
-	thread->has_new_caps = true;
-	pthread_mutex_unlock(&thread->lock);
-}
-
-void viewer_thread_set_format(struct viewer_thread *thread, const struct rfb_pixel_format *format)
-{
-	lock_and_wake(thread);
-	thread->format = *format;
-	thread->has_new_format = true;
-	pthread_mutex_unlock(&thread->lock);
-}
-
-void viewer_thread_request(struct viewer_thread *thread, const struct rect *area, bool is_incremental)
-{
-	lock_and_wake(thread);
-	pixman_region32_union_rect(&thread->requested, &thread->requested, area->x, area->y,
-		(unsigned)area->width, (unsigned)area->height);
-	if (!is_incremental)
-		pixman_region32_union_rect(&thread->anew, &thread->anew, area->x, area->y,
-			(unsigned)area->width, (unsigned)area->height);
-	pthread_mutex_unlock(&thread->lock);
-}
-
-void viewer_thread_set_continuous(struct viewer_thread *thread, bool is_on, const struct rect *area)
-{
-	lock_and_wake(thread);
-	/* The viewer waits for the word that the last one has come. */
-	if (thread->is_continuous && !is_on)
-		rfb_put_u8(&thread->messages, RFB_END_OF_CONTINUOUS_UPDATES);
-	thread->is_continuous = is_on;
-	thread->continuous_area = *area;
-	pthread_mutex_unlock(&thread->lock);
-}
-
-void viewer_thread_cover(struct viewer_thread *thread, bool is_covered)
-{
-	lock_and_wake(thread);
-	const struct frame *frame = thread->view.frame;
-	if (thread->is_covered != is_covered && frame != NULL) {
-		/* All of it is another picture; what was encoded of the old one is of no use. */
-		pixman_region32_union_rect(&thread->view.damage, &thread->view.damage, 0, 0,
-			(unsigned)frame->width, (unsigned)frame->height);
-		thread->view.is_new = true;
-		thread->next_sequence = 0;
-		drop_packets(thread);
-	}
-	thread->is_covered = is_covered;
-	pthread_mutex_unlock(&thread->lock);
-}
-
-void viewer_thread_answer_size(struct viewer_thread *thread, int status)
-{
-	lock_and_wake(thread);
-	thread->answer_status = status;
-	pthread_mutex_unlock(&thread->lock);
-}
-
-bool viewer_thread_send(struct viewer_thread *thread, const void *data, size_t len)
-{
-	lock_and_wake(thread);
-	bool fits = thread->messages.len + len <= MESSAGES_MAX;
-	if (fits)
-		buffer_append(&thread->messages, data, len);
-	pthread_mutex_unlock(&thread->lock);
-	return fits;
-}
-
-void viewer_thread_fence_answered(struct viewer_thread *thread, const uint8_t *payload, size_t len)
-{
-	if (len != 8 || rfb_get32(payload) != FENCE_TAG)
-		return;
-	lock_and_wake(thread);
-	link_rate_acked(&thread->link, rfb_get32(payload + 4), clock_monotonic_us());
-	pthread_mutex_unlock(&thread->lock);
-}
-
-void viewer_thread_drained(struct viewer_thread *thread)
-{
-	lock_and_wake(thread);
-	thread->is_output_full = false;
-	pthread_mutex_unlock(&thread->lock);
-}
-
-void viewer_thread_stats(struct viewer_thread *thread, struct viewer_stats *out)
-{
-	int64_t now_us = clock_monotonic_us();
-	pthread_mutex_lock(&thread->lock);
-	*out = thread->stats;
-	/* A span that has run on for long has seen few updates: what there was counts over all of it. */
-	double seconds = (double)(now_us - thread->span.begin_us) / 1e6;
-	bool is_old = now_us - thread->span.begin_us > STATS_SPAN_US;
-	out->fps = is_old ? (double)(out->updates - thread->span.updates) / seconds
-			  : thread->span.fps;
-	out->kbps = is_old ? (double)(out->bytes - thread->span.bytes) * 8e-3 / seconds
-			   : thread->span.kbps;
-	out->rtt_us = link_rate_rtt_us(&thread->link);
-	out->tier = link_rate_tier(&thread->link, now_us);
-	out->is_continuous = thread->is_continuous;
-	pthread_mutex_unlock(&thread->lock);
 }
