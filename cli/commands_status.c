@@ -62,12 +62,15 @@ static void print_viewers(const json_t *status)
 {
 	size_t index;
 	json_t *viewer;
-	json_array_foreach (json_object_get(status, "viewers"), index, viewer)
-		printf("viewer      %s, may %s, %s, %lld fps, %lld kbit/s, %lld ms\n",
-			string_at(viewer, "id", "?"), string_at(viewer, "role", "view"),
+	json_array_foreach (json_object_get(status, "viewers"), index, viewer) {
+		printf("viewer      %lld, may %s, %s, %lld fps, %lld kbit/s",
+			(long long)int_at(viewer, "id"), string_at(viewer, "role", "view"),
 			string_at(viewer, "encoding", "no picture yet"),
-			(long long)int_at(viewer, "fps"), (long long)int_at(viewer, "kbps"),
-			(long long)int_at(viewer, "rtt_ms"));
+			(long long)int_at(viewer, "fps"), (long long)int_at(viewer, "kbps"));
+		if (json_is_integer(json_object_get(viewer, "rtt_ms")))
+			printf(", %lld ms away", (long long)int_at(viewer, "rtt_ms"));
+		printf("\n");
+	}
 }
 
 static void print_daemon(const json_t *status)

@@ -149,8 +149,6 @@ static const struct {
 } libraries[] = {
 	{"codec libavcodec", "libavcodec.so.*", "libavcodec59 libavformat59", "recordings need it"},
 	{"codec x264", "libx264.so.*", "libx264-164", "recordings and H.264 viewers need it"},
-	{"lws event plugin", "libwebsockets-evlib_uv.so*", "libwebsockets-evlib-uv",
-		"boxscreend does not start without it"},
 };
 
 static void check_libraries(json_t *checks)

@@ -24,6 +24,9 @@
 #define SHARES_MAX          16
 /* Changes of one session in that time. */
 #define CHANGES_MAX     30
+/* Of all sessions of one link together; but whoever has hardly pressed a button yet always may. */
+#define LINK_CHANGES_MAX 60
+#define CHANGES_ALWAYS   4
 #define CHANGES_SPAN_US INT64_C(10000000)
 
 struct entry {
@@ -212,18 +215,36 @@ bool links_share(struct links *links, const struct link_info *session,
 	       add(links, LINK_KIND_LINK, info, secret) != NULL;
 }
 
+/* Changes by all sessions of a link in the span that runs. */
+static int count_changes(const struct links *links, const char *link_id, int64_t now_us)
+{
+	const struct entry *entry;
+	int count = 0;
+	list_for_each(entry, &links->entries, link) {
+		if (entry->kind == LINK_KIND_SESSION && strcmp(entry->info.id, link_id) == 0 &&
+			now_us - entry->changes_begin_us <= CHANGES_SPAN_US)
+			count += entry->changes;
+	}
+	return count;
+}
+
 bool links_admit_change(struct links *links, uint32_t session)
 {
 	int64_t now_us = lifetime_now(links->lifetime);
 	struct entry *entry;
-	list_for_each (entry, &links->entries, link) {
+	list_for_each(entry, &links->entries, link) {
 		if (entry->kind != LINK_KIND_SESSION || entry->info.session != session)
 			continue;
 		if (entry->changes == 0 || now_us - entry->changes_begin_us > CHANGES_SPAN_US) {
 			entry->changes_begin_us = now_us;
 			entry->changes = 0;
 		}
-		return ++entry->changes <= CHANGES_MAX;
+		if (entry->changes >= CHANGES_MAX ||
+			(entry->changes >= CHANGES_ALWAYS &&
+				count_changes(links, entry->info.id, now_us) >= LINK_CHANGES_MAX))
+			return false;
+		entry->changes++;
+		return true;
 	}
 	return false;
 }

@@ -56,14 +56,22 @@ json_t *messages_add(struct messages *messages, bool is_from_person, const char 
 	return message;
 }
 
-json_t *messages_json(const struct messages *messages, int64_t since, int max)
+json_t *messages_json(
+	const struct messages *messages, int64_t since, int64_t notes_since, int max)
 {
 	size_t count = json_array_size(messages->list);
 	json_t *list = json_array();
 	for (size_t i = count > (size_t)max ? count - (size_t)max : 0; i < count; i++) {
 		json_t *message = json_array_get(messages->list, i);
-		if (json_integer_value(json_object_get(message, "id")) > since)
+		const char *from = json_string_value(json_object_get(message, "from"));
+		int64_t above = strcmp(from, "person") == 0 && notes_since > since ? notes_since : since;
+		if (json_integer_value(json_object_get(message, "id")) > above)
 			json_array_append(list, message);
 	}
 	return list;
+}
+
+int64_t messages_last_id(const struct messages *messages)
+{
+	return messages->last_id;
 }

@@ -29,7 +29,14 @@ bool messages_admit_note(struct messages *messages, int64_t now_us);
 /* Adds one (text is copied); {"id","time","from","text"}, which the caller owns. */
 json_t *messages_add(struct messages *messages, bool is_from_person, const char *text);
 
-/* A list of those with an id above `since`, oldest first, the newest `max` of them. */
-json_t *messages_json(const struct messages *messages, int64_t since, int max);
+/*
+ * A list of those with an id above `since`, oldest first, of the newest `max`. Of people's notes only
+ * those with an id above `notes_since` (INT64_MAX: none).
+ */
+json_t *messages_json(
+	const struct messages *messages, int64_t since, int64_t notes_since, int max);
+
+/* The id of the newest; 0 before the first. */
+int64_t messages_last_id(const struct messages *messages);
 
 #endif

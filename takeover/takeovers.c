@@ -109,6 +109,7 @@ static void finish(struct takeovers *takeovers, struct takeover_record *record, 
 	if (record->outcome != NULL)
 		json_object_set_new(ended, "outcome", json_string(record->outcome));
 	viewers_tell(takeovers->viewers, 0, ended);
+	takeovers->notes_since = messages_last_id(takeovers->messages);
 	links_end_takeover(takeovers->links, record->id);
 }
 
@@ -281,6 +282,9 @@ void takeovers_listen(struct takeovers *takeovers, struct viewers_events *out)
 
 void takeovers_tick(struct takeovers *takeovers)
 {
+	/* Asked for the state while the last change is being told. */
+	if (takeovers->is_settling)
+		return;
 	takeover_tick(&takeovers->takeover, lifetime_now(&takeovers->lifetime));
 	links_tick(takeovers->links);
 	if (takeovers->is_dirty || takeovers->needs_save)
@@ -294,18 +298,34 @@ static void on_timer(void *arg)
 	arm_timer(takeovers);
 }
 
-void takeovers_settle(struct takeovers *takeovers)
+/* Later, from the loop: whoever waits asks for the state, and may be in the midst of asking now. */
+static void on_change_timer(void *arg)
 {
-	arm_timer(takeovers);
-	if (!takeovers->is_dirty && !takeovers->needs_save)
-		return;
+	struct takeovers *takeovers = arg;
+	takeovers->events.on_change(takeovers->events.arg);
+}
+
+static void settle_once(struct takeovers *takeovers)
+{
 	bool is_told = takeovers->is_dirty;
 	takeovers->is_dirty = takeovers->needs_save = false;
 	takeovers_save(takeovers);
 	if (!is_told)
 		return;
 	viewers_tell_state(takeovers->viewers);
-	takeovers->events.on_change(takeovers->events.arg);
+	if (takeovers->change_timer != NULL)
+		loop_timer_arm(takeovers->change_timer, 0);
+}
+
+void takeovers_settle(struct takeovers *takeovers)
+{
+	if (takeovers->is_settling)
+		return; /* what is new now is settled below, by the one who is at it */
+	takeovers->is_settling = true;
+	while (takeovers->is_dirty || takeovers->needs_save)
+		settle_once(takeovers);
+	takeovers->is_settling = false;
+	arm_timer(takeovers);
 }
 
 struct takeovers *takeovers_create(
@@ -319,6 +339,7 @@ struct takeovers *takeovers_create(
 	takeovers->links = links_create(&takeovers->lifetime, &links_events);
 	takeovers->messages = messages_create();
 	takeovers->timer = loop_timer_create(config->loop, on_timer, takeovers);
+	takeovers->change_timer = loop_timer_create(config->loop, on_change_timer, takeovers);
 	takeovers->held_since_wall_us = clock_wall_us();
 	list_init(&takeovers->records);
 	takeover_init(
@@ -344,7 +365,8 @@ void takeovers_detach(struct takeovers *takeovers)
 	if (takeovers->is_dirty || takeovers->needs_save)
 		takeovers_save(takeovers);
 	loop_timer_destroy(takeovers->timer);
-	takeovers->timer = NULL;
+	loop_timer_destroy(takeovers->change_timer);
+	takeovers->timer = takeovers->change_timer = NULL;
 }
 
 void takeovers_destroy(struct takeovers *takeovers)
@@ -356,6 +378,8 @@ void takeovers_destroy(struct takeovers *takeovers)
 		takeover_record_destroy(record);
 	if (takeovers->timer != NULL)
 		loop_timer_destroy(takeovers->timer);
+	if (takeovers->change_timer != NULL)
+		loop_timer_destroy(takeovers->change_timer);
 	messages_destroy(takeovers->messages);
 	links_destroy(takeovers->links);
 	free(takeovers);
@@ -527,7 +551,7 @@ json_t *takeovers_say(struct takeovers *takeovers, const char *text)
 
 json_t *takeovers_notes_json(const struct takeovers *takeovers, int64_t since)
 {
-	return messages_json(takeovers->messages, since, MESSAGES_KEPT_MAX);
+	return messages_json(takeovers->messages, since, 0, MESSAGES_KEPT_MAX);
 }
 
 bool takeovers_mint(struct takeovers *takeovers, enum viewer_role role, int ttl_s,

@@ -55,9 +55,12 @@ json_t *takeovers_state_json(
 		json_object_set_new(state, "expires_at", time_json(clock_wall_us() + left_us));
 		json_object_set_new(state, "expires_in_s", json_integer(left_us / 1000000));
 	}
+	/* What people wrote is for those who may take part, and not for the next person. */
 	if (with_messages)
 		json_object_set_new(state, "messages",
-			messages_json(takeovers->messages, 0, STATE_MESSAGES_MAX));
+			messages_json(takeovers->messages, 0,
+				role == VIEWER_CONTROL ? takeovers->notes_since : INT64_MAX,
+				STATE_MESSAGES_MAX));
 	return state;
 }
 

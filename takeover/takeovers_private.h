@@ -22,7 +22,10 @@ struct takeovers {
 	struct takeover takeover;
 	struct list records; /* newest first; the first is the one that is alive, if any is */
 	struct messages *messages;
+	int64_t notes_since; /* notes up to this id belong to takeovers that have ended */
 	struct loop_timer *timer;
+	struct loop_timer *change_timer; /* armed: on_change is to be called */
+	bool is_settling;                /* in takeovers_settle */
 	uint32_t told_holder;       /* whom the gate was given to last */
 	int64_t held_since_wall_us; /* when the lock was put on, or taken off */
 	bool are_watchers_allowed;

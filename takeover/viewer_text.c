@@ -115,11 +115,23 @@ static void tell_outcome(const struct viewer_host *host, const struct typed *typ
 	}
 }
 
+void viewer_texts_end_session(const struct viewer_host *host, uint32_t session)
+{
+	for (int i = 0; i < REMEMBERED; i++) {
+		struct typed *typed = &host->texts->typed[i];
+		if (typed->session != session || typed->is_done)
+			continue;
+		typed->is_done = true;
+		typed->status = TYPIST_CANCELED;
+		tell_outcome(host, typed);
+	}
+}
+
 static void on_typed(void *arg)
 {
 	struct job *job = arg;
 	struct typed *typed = find(job->host->texts, job->session, job->id);
-	if (typed != NULL) {
+	if (typed != NULL && !typed->is_done) {
 		typed->is_done = true;
 		typed->status = job->result.status;
 		typed->count = job->result.typed;

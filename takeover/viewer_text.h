@@ -10,12 +10,17 @@
 #define TAKEOVER_VIEWER_TEXT_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 struct viewer;
+struct viewer_host;
 struct viewer_texts;
 
 struct viewer_texts *viewer_texts_create(void);
 void viewer_texts_destroy(struct viewer_texts *texts); /* accepts NULL */
+
+/* The session ends: its texts that are still being typed are answered, as failed. */
+void viewer_texts_end_session(const struct viewer_host *host, uint32_t session);
 
 void viewer_on_text(struct viewer *viewer, const json_t *message);
 void viewer_on_clipboard(struct viewer *viewer, const json_t *message);

@@ -29,6 +29,8 @@
 #define VIEWERS_MAX 200
 /* Kept free for controllers, however many watch. */
 #define CONTROLLERS_RESERVED 40
+/* And of those only for whoever holds the screen: the sockets of one session, twice. */
+#define HOLDER_RESERVED 6
 /* Sockets of one session: a page has one, and for a moment that of before a reload. */
 #define SESSION_SOCKETS_MAX 3
 
@@ -178,6 +180,7 @@ void viewers_close_session(
 	struct viewers *viewers, uint32_t session, enum peer_close code, const char *reason)
 {
 	struct viewer *viewer;
+	viewer_texts_end_session(&viewers->host, session);
 	list_for_each(viewer, &viewers->list, link) {
 		if (viewer->session == session)
 			viewer_end(viewer, (int)code, reason);
@@ -412,9 +415,10 @@ void viewers_set_screen(struct viewers *viewers, struct screen *screen)
 }
 
 /* The number of a controller in the gate and the injector; NONE when all are in use. */
-static uint8_t free_source(struct viewers *viewers)
+static uint8_t free_source(struct viewers *viewers, bool is_holder)
 {
-	for (uint8_t source = INPUT_SOURCE_AGENT + 1; source <= INPUT_SOURCE_MAX; source++) {
+	int last = INPUT_SOURCE_MAX - (is_holder ? 0 : HOLDER_RESERVED);
+	for (uint8_t source = INPUT_SOURCE_AGENT + 1; source <= last; source++) {
 		if (!viewers->is_source_used[source]) {
 			viewers->is_source_used[source] = true;
 			return source;
@@ -448,8 +452,13 @@ void viewers_add(struct viewers *viewers, struct peer_link *link, const struct v
 		peer_link_refuse(link, PEER_CLOSE_NO_SCREEN, "the screen is not there yet");
 		return;
 	}
-	uint8_t source = role == VIEWER_CONTROL ? free_source(viewers) : INPUT_SOURCE_NONE;
-	int places = VIEWERS_MAX - (role == VIEWER_CONTROL ? 0 : CONTROLLERS_RESERVED);
+	bool is_holder = pass->session != 0 && pass->session == viewers->holder_session;
+	uint8_t source =
+		role == VIEWER_CONTROL ? free_source(viewers, is_holder) : INPUT_SOURCE_NONE;
+	int reserved = role != VIEWER_CONTROL ? CONTROLLERS_RESERVED
+		       : is_holder            ? 0
+					      : HOLDER_RESERVED;
+	int places = VIEWERS_MAX - reserved;
 	if (pass->session != 0)
 		limit_session(viewers, pass->session);
 	if (viewers->count >= places ||

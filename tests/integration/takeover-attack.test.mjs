@@ -120,3 +120,77 @@ boxTest('sockets with wrong tickets do not pile up', async (box) => {
   await sleep(10);
   assert.equal((await person.call('hand_back', {})).status, 200);
 });
+
+boxTest('waiting while the state changes: the clock\'s warnings come in the midst of an answer', async (box) => {
+  const { daemon } = await startBox(box);
+  for (const timeout of [60, 300]) {
+    const { id, url, version } = await openTakeover(daemon, { timeout_s: timeout });
+    const waits = [version, version, undefined].map((since) => daemon.json('GET',
+      `/v1/takeovers/${id}?wait_s=20${since === undefined ? '' : `&since=${since}`}`));
+    const person = await Person.at(box, url);
+    await person.take(); // its half hour begins: 300 s and 60 s are just when a warning is due
+    assert.equal((await waits[0]).state, 'connected');
+    assert.equal((await waits[1]).state, 'connected');
+    assert.equal((await person.call('hand_back', { outcome: 'done' })).status, 200);
+    assert.equal((await waits[2]).state, 'handed_back');
+  }
+});
+
+boxTest('idle control sockets of one link do not keep the person out who has pressed the button', async (box) => {
+  const { daemon } = await startBox(box, { width: 320, height: 240 });
+  const idle = await makeLink(daemon, 'control');
+  const sockets = [];
+  box.onClose(() => sockets.forEach((socket) => socket.destroy()));
+  for (let i = 0; i < 21; i++) {
+    const each = await openSession(idle);
+    for (let k = 0; k < 3; k++) {
+      const socket = await WebSocketClient.ofSession(each);
+      sockets.push(socket);
+      await socket.rfb().open().catch(() => {}); // the last ones are refused
+    }
+  }
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  assert.equal((await person.call('hand_back', {})).status, 200);
+}, { timeout: 120000 });
+
+boxTest('a person\'s notes are not for watchers, nor for the next person', async (box) => {
+  const { daemon } = await startBox(box);
+  const messages = async ({ base, headers }) => (await (await fetch(`${base}/state`, { headers })).json()).messages.map(({ text }) => text);
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  assert.equal((await person.call('note', { text: 'my PIN is 4711' })).status, 200);
+  assert((await messages(person.session)).includes('my PIN is 4711'));
+  const watcher = await openSession(await makeLink(daemon, 'view'));
+  assert(!(await messages(watcher)).includes('my PIN is 4711'));
+  await person.call('hand_back', {});
+  const next = await Person.at(box, (await openTakeover(daemon)).url);
+  assert(!(await messages(next.session)).includes('my PIN is 4711'));
+  const { notes } = await daemon.json('GET', '/v1/notes');
+  assert(notes.some(({ text }) => text === 'my PIN is 4711'), 'the agent reads it still');
+});
+
+boxTest('a text that a hand back cuts off is answered before the close', async (box) => {
+  const { daemon, env } = await startBox(box);
+  box.spawn('xterm', ['-e', 'cat'], { env });
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  person.socket.tell({ t: 'text', id: 'k', s: 'p'.repeat(3000) });
+  person.socket.tell({ t: 'hand_back' });
+  assert.equal(await person.socket.closed, 4410);
+  const answer = person.socket.texts.find(({ t, id }) => /^text-/.test(t) && id === 'k');
+  assert(answer, JSON.stringify(person.socket.texts.map(({ t }) => t)));
+});
+
+boxTest('many sessions of one link press little more often than a few', async (box) => {
+  const { daemon } = await startBox(box);
+  const { url } = await openTakeover(daemon);
+  const people = await Promise.all(Array.from({ length: 20 }, () => Person.at(box, url)));
+  let taken = 0;
+  for (let i = 0; i < 200; i++)
+    if ((await people[i % 20].call('takeover', { confirm: true })).status === 200) taken++;
+  assert(taken >= 60 && taken <= 20 * 4 + 60, `${taken} of 200`);
+  const late = await Person.at(box, url);
+  assert.equal((await late.call('takeover', { confirm: true })).status, 200);
+  assert.equal((await late.call('hand_back', {})).status, 200);
+});
