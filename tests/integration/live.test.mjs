@@ -478,17 +478,20 @@ boxTest('L07: viewers that come and go leave nothing behind', async (box) => {
   };
   const settled = () => waitFor('all to have gone', async () => (await viewers(daemon)).length === 0
     && daemon.usage().threads, 5000);
-  await crowd(100);
+  await crowd(isSanitized ? 100 : 500); // the allocator has an arena for each of many threads then
   await settled();
-  await sleep(200);
+  await sleep(500);
   const before = daemon.usage();
   await crowd(isSanitized ? 200 : 5000);
   await settled();
-  await sleep(200);
+  await waitFor('threads and descriptors to be as before', () => {
+    const { fds, threads } = daemon.usage();
+    return fds === before.fds && threads === before.threads;
+  }, 10000, 100).catch(() => {});
   const after = daemon.usage();
   assert.equal(after.fds, before.fds);
   assert.equal(after.threads, before.threads);
-  if (!isSanitized) assert(after.rssKb - before.rssKb < 5000, `resident memory grew by ${after.rssKb - before.rssKb} kB`);
+  if (!isSanitized) assert(after.rssKb - before.rssKb < 8000, `resident memory grew by ${after.rssKb - before.rssKb} kB`);
 }, { timeout: 300000 });
 
 boxTest('a still screen costs nothing while it is watched', async (box) => {
