@@ -133,13 +133,20 @@ describe('fingers and mice', { concurrency: 4 }, () => {
   boxTest('a double tap is a double click, though the second tap is beside the first', async (box) => {
     const { log, visitor } = await start(box);
     const at = await visitor.place(600, 300);
-    for (const dx of [0, 18]) {
-      await visitor.touch('touchStart', [at.x + dx, at.y]);
-      await visitor.touch('touchEnd');
+    // On a busy machine the driver may take longer than a double tap may: then once more.
+    for (let isQuick = false, i = 0; !isQuick; i++) {
+      assert(i < 20, 'the driver is never quick enough');
+      const begin = performance.now();
+      for (const dx of [0, 18]) {
+        await visitor.touch('touchStart', [at.x + dx, at.y]);
+        await visitor.touch('touchEnd');
+      }
+      isQuick = performance.now() - begin < 250;
+      const events = clicks(await log.take(4));
+      assert.equal(events.length, 4);
+      if (isQuick) for (const event of events) near(event, event.slice(0, 2), 600, 300);
+      else await sleep(1000); // no third tap of the same series
     }
-    const events = clicks(await log.take(4));
-    assert.equal(events.length, 4);
-    for (const event of events) near(event, event.slice(0, 2), 600, 300);
   });
 
   boxTest('fingers that the browser takes away, a hidden page and a second finger let go', async (box) => {
