@@ -15,6 +15,8 @@
 #define PIECE_WIDTH_MAX 2048
 /* Changes up to this size (an eighth of 1280x800) go out before what is left over. */
 #define FRESH_AREA_MAX (128 * 1024)
+/* The part of an update that what has waited gets, however large what moves is. */
+#define BACKLOG_SHARE 4
 /* Pieces are cut so that each is at most about as large as the budget. */
 #define PIECE_AREA_MIN (16 * 1024)
 
@@ -23,8 +25,9 @@ struct build {
 	struct buffer *out;
 	size_t begin;
 	unsigned rects;
-	bool is_open;       /* the number of rectangles is not known: ends with LastRect */
-	size_t limit;       /* of out->len: no further piece is begun beyond it */
+	bool is_open;         /* the number of rectangles is not known: ends with LastRect */
+	size_t limit;         /* of out->len: no further piece is begun beyond it */
+	size_t backlog_share; /* bytes that the backlog has in any case */
 	bool has_failed;
 };
 

@@ -463,6 +463,26 @@ for (const [name, line, fps, echoMs] of [
   });
 }
 
+boxTest('a large change beside a film reaches a slow viewer, too', async (box) => {
+  const { daemon, env } = await startLive(box);
+  const painter = box.spawn(path.join(build, 'tests/painter'), ['animation', '0', '0', '640', '400', '30'], { env });
+  await waitFor('the painter', () => painter.output().includes('window'), 20000);
+  const link = await makeLink(daemon, 'view');
+  const { base } = takeApart(link);
+  const { port, close } = await startLine(Number(new URL(base).port), { rate: 50000 });
+  box.onClose(close);
+  const socket = await WebSocketClient.connect(`http://127.0.0.1:${port}${new URL(base).pathname}/live`,
+    { protocols: ['binary', `ticket.${await getTicket(link)}`] });
+  const client = await socket.rfb().open();
+  box.onClose(() => client.destroy());
+  client.setEncodings([...LIKE_NOVNC, ENC.h264]);
+  client.continuous(true);
+  await waitFor('the film', () => client.h264.length > 5, 20000);
+  await box.paint(env, 'window', 660, 10, 600, 780, '3060c0');
+  const points = [[670, 20], [1250, 20], [960, 400], [670, 780], [1250, 780]];
+  await waitFor('the change', () => points.every(([x, y]) => client.at(x, y).join() === '48,96,192'), 20000);
+});
+
 boxTest('L07: viewers that come and go leave nothing behind', async (box) => {
   const { daemon, env, rfb } = await startLive(box, { width: 320, height: 240 });
   await box.paint(env, 'pattern', 4);
