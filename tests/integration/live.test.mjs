@@ -420,7 +420,7 @@ boxTest('V17: a viewer at 50 kB/s is heard at once, and slows nobody', async (bo
 // Lines as they are: a phone at the edge of its net, and another continent. A lost packet holds up all
 // that follows it for a round trip, so an echo over the second takes one round trip or two.
 for (const [name, line, fps, echoMs] of [
-  ['50 kB/s', { delayMs: 20, rate: 50000 }, 8, 300],
+  ['50 kB/s', { delayMs: 20, rate: 50000 }, 5, 600],
   ['150 ms there and back, 2 % lost', { delayMs: 75, loss: 0.02 }, 10, 600]]) {
   boxTest(`a video and typing over ${name}`, async (box) => {
     const { daemon, env } = await startLive(box);
