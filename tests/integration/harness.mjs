@@ -18,8 +18,8 @@ export const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '
 export const build = process.env.BOXSCREEN_BUILD || path.join(root, 'build');
 export const kind = process.env.BOXSCREEN_KIND || 'werror';
 export const isSanitized = kind === 'asan' || kind === 'tsan';
-/** Sanitized programs are slower, and so are machines that others use too: deadlines are stretched by this. */
-export const patience = (isSanitized ? 5 : 1) * (process.env.CI ? 2 : 1);
+/** Sanitized programs are slower: deadlines are stretched by this. */
+export const patience = isSanitized ? 5 : 1;
 export const programs = {
   boxscreen: path.join(build, 'cli/boxscreen'),
   boxscreend: path.join(build, 'service/boxscreend'),

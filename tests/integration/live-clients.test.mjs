@@ -30,7 +30,7 @@ for (const Browser of [Chromium, Firefox]) {
       { x: 0, y: area.y + area.height, width: 1280, height: 800 - area.y - area.height }])
       assert.equal(countDifferences(moving, shot, still), 0, JSON.stringify(still));
     await blink.stop();
-    await waitCanvasExact(browser, daemon, 5000);
+    await waitCanvasExact(browser, daemon, 1500);
     const faults = (browser.console ?? []).filter((line) => /^(exception|error)/.test(line));
     assert.deepEqual(faults, []);
   }, { timeout: 180000 });

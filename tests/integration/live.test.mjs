@@ -420,8 +420,8 @@ boxTest('V17: a viewer at 50 kB/s is heard at once, and slows nobody', async (bo
 // Lines as they are: a phone at the edge of its net, and another continent. A lost packet holds up all
 // that follows it for a round trip, so an echo over the second takes one round trip or two.
 for (const [name, line, fps, echoMs] of [
-  ['50 kB/s', { delayMs: 20, rate: 50000 }, 5, 600],
-  ['150 ms there and back, 2 % lost', { delayMs: 75, loss: 0.02 }, 10, 600]]) {
+  ['50 kB/s', { delayMs: 20, rate: 50000 }, 8, 300],
+  ['150 ms there and back, 2 % lost', { delayMs: 75, loss: 0.02 }, 15, 320]]) {
   boxTest(`a video and typing over ${name}`, async (box) => {
     const { daemon, env } = await startLive(box);
     for (const args of [['animation', '100', '100', '640', '400', '30'], ['flip', '1100', '650', '120', '90']]) {
@@ -440,7 +440,7 @@ for (const [name, line, fps, echoMs] of [
     client.continuous(true);
     await sleep(8000); // the quality finds its step
     const echoes = [], before = client.h264.length, start = performance.now();
-    for (let i = 0; i < 9; i++) {
+    for (let i = 0; i < 21; i++) { // few of them leave the median to chance
       const sent = performance.now();
       const echo = new Promise((resolve) => {
         client.onRect = ({ encoding, x, y, width, height }) => {
@@ -451,14 +451,14 @@ for (const [name, line, fps, echoMs] of [
       client.tap(0x61);
       echoes.push(await Promise.race([echo, sleep(30000, null, { ref: false })]));
       assert(echoes.at(-1) !== null, `no echo of key ${i + 1} within 30 s`);
-      await sleep(300);
+      await sleep(200);
     }
     const seen = (client.h264.length - before) / ((performance.now() - start) / 1000);
     assert(!client.failure, client.failure);
     console.log(`# ${name}: ${seen.toFixed(1)} pictures a second, echoes after ${echoes.map((ms) => ms.toFixed(0))} ms`);
     if (isSanitized) return;
     assert(seen >= fps, `${seen.toFixed(1)} pictures a second`);
-    const median = echoes.sort((a, b) => a - b)[4];
+    const median = echoes.sort((a, b) => a - b)[10];
     assert(median < echoMs, `echoes after ${echoes.map((ms) => ms.toFixed(0))} ms`);
   });
 }
@@ -511,7 +511,7 @@ boxTest('L07: viewers that come and go leave nothing behind', async (box) => {
   const after = daemon.usage();
   assert.equal(after.fds, before.fds);
   assert.equal(after.threads, before.threads);
-  if (!isSanitized) assert(after.rssKb - before.rssKb < 8000, `resident memory grew by ${after.rssKb - before.rssKb} kB`);
+  if (!isSanitized) assert(after.rssKb - before.rssKb < 5000, `resident memory grew by ${after.rssKb - before.rssKb} kB`);
 }, { timeout: 300000 });
 
 boxTest('a still screen costs nothing while it is watched', async (box) => {
