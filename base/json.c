@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 
+#include "base/clock.h"
+
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
@@ -185,4 +187,13 @@ bool json_reader_finish(struct json_reader *reader)
 		}
 	}
 	return true;
+}
+
+json_t *json_time(int64_t wall_us)
+{
+	char text[CLOCK_RFC3339_SIZE];
+	if (wall_us == 0)
+		return json_null();
+	clock_format_rfc3339(wall_us, text);
+	return json_string(text);
 }

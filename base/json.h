@@ -53,4 +53,7 @@ void json_reader_fail(struct json_reader *reader, const char *name, const char *
 /* Returns whether no fault was noted, unknown members included; else reader->error says which. */
 bool json_reader_finish(struct json_reader *reader);
 
+/* A time as RFC 3339 has it (clock_format_rfc3339), null for 0; the caller's. */
+json_t *json_time(int64_t wall_us);
+
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/utf8.h"
@@ -59,15 +60,6 @@ static void entry_free(struct entry *entry)
 
 /* JSON */
 
-static json_t *time_json(int64_t wall_us)
-{
-	char text[CLOCK_RFC3339_SIZE];
-	if (wall_us == 0)
-		return json_null();
-	clock_format_rfc3339(wall_us, text);
-	return json_string(text);
-}
-
 static json_t *notes_json(const struct mp4_notes *notes)
 {
 	json_t *list = json_array();
@@ -85,8 +77,8 @@ json_t *entry_json(const struct entry *entry)
 		entry_state_name(entry->state), "duration_ms", (json_int_t)entry->duration_ms,
 		"bytes", (json_int_t)entry->bytes, "width", entry->width, "height", entry->height,
 		"fps", entry->fps, "quality", entry->quality, "seekable", entry->is_seekable);
-	json_object_set_new(json, "created_at", time_json(entry->created_wall_us));
-	json_object_set_new(json, "ended_at", time_json(entry->ended_wall_us));
+	json_object_set_new(json, "created_at", json_time(entry->created_wall_us));
+	json_object_set_new(json, "ended_at", json_time(entry->ended_wall_us));
 	if (entry->error[0] != '\0')
 		json_object_set_new(json, "error", json_string(entry->error));
 	json_object_set_new(json, "chapters", notes_json(&entry->chapters));

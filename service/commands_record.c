@@ -41,17 +41,6 @@ static struct studio *studio_of(const struct service *service)
 
 /* Reading of bodies */
 
-static json_t *parse(struct http_request *request)
-{
-	char error[256];
-	size_t len;
-	const char *body = http_request_body(request, &len);
-	json_t *object = json_parse_body(body, len, error, sizeof(error));
-	if (object == NULL)
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
-	return object;
-}
-
 /* Answers what is wrong; true when all is well. */
 static bool finish_reading(struct json_reader *reader, struct http_request *request)
 {
@@ -251,7 +240,7 @@ void command_recording_start(struct service *service, struct http_request *reque
 	struct recording_wish wish = {.name = "", .has_auto_marks = true};
 	struct json_reader reader;
 	int max_idle_ms = 0;
-	json_t *body = parse(request);
+	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
@@ -283,7 +272,7 @@ static struct entry *find(struct service *service, struct http_request *request,
 static bool takes_empty_body(struct http_request *request)
 {
 	struct json_reader reader;
-	json_t *body = parse(request);
+	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return false;
 	json_reader_init(&reader, body, "");
@@ -335,7 +324,7 @@ void command_recording_mark(struct service *service, struct http_request *reques
 	struct json_reader reader;
 	const char *text = NULL;
 	struct entry *entry = find(service, request, segment);
-	json_t *body = entry != NULL ? parse(request) : NULL;
+	json_t *body = entry != NULL ? reply_read_body(request) : NULL;
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
@@ -488,7 +477,7 @@ void command_replay_put(struct service *service, struct http_request *request, c
 	struct json_reader reader;
 	struct film_settings film;
 	int seconds = 0;
-	json_t *body = parse(request);
+	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
@@ -505,7 +494,7 @@ void command_replay_save(struct service *service, struct http_request *request, 
 {
 	struct json_reader reader;
 	const char *name = "replay", *path = NULL;
-	json_t *body = parse(request);
+	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
@@ -538,7 +527,7 @@ void command_publish(struct service *service, struct http_request *request, cons
 	struct json_reader reader;
 	struct film_settings film;
 	const char *url = NULL, *advice;
-	json_t *body = parse(request);
+	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");

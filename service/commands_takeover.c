@@ -26,18 +26,6 @@
 #define WAIT_MAX_S        3600
 #define INSTRUCTIONS_MAX  50
 
-/* The body as an object, or NULL when it was answered 400. */
-static json_t *read_body(struct http_request *request)
-{
-	char error[256];
-	size_t len;
-	const char *body = http_request_body(request, &len);
-	json_t *object = json_parse_body(body, len, error, sizeof(error));
-	if (object == NULL)
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
-	return object;
-}
-
 /* Takeovers */
 
 static void read_instructions(struct json_reader *reader, json_t **out)
@@ -84,7 +72,7 @@ void command_takeover_create(
 	struct takeover_request wanted = {.note = "", .timeout_s = TIMEOUT_DEFAULT_S};
 	struct json_reader reader;
 	bool is_new;
-	json_t *body = read_body(request);
+	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
@@ -163,7 +151,7 @@ void command_takeover_cancel(
 	struct service *service, struct http_request *request, const char *segment)
 {
 	struct json_reader reader;
-	json_t *body = read_body(request);
+	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
@@ -211,7 +199,7 @@ void command_link_create(struct service *service, struct http_request *request, 
 	int ttl_s = TTL_DEFAULT_S;
 	enum viewer_role role = VIEWER_VIEW;
 	struct json_reader reader;
-	json_t *object = read_body(request);
+	json_t *object = reply_read_body(request);
 	if (object == NULL)
 		return;
 	json_reader_init(&reader, object, "");
@@ -239,7 +227,7 @@ void command_say(struct service *service, struct http_request *request, const ch
 {
 	const char *text = "";
 	struct json_reader reader;
-	json_t *object = read_body(request);
+	json_t *object = reply_read_body(request);
 	if (object == NULL)
 		return;
 	json_reader_init(&reader, object, "");

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/http_server.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 static const struct {
@@ -71,4 +72,15 @@ void reply_no_screen(struct http_request *request, const char *fault)
 		reply_error(request, REPLY_SCREEN_UNAVAILABLE,
 			"the display is not ready: its X server is not up (yet, or it ended); GET "
 			"/v1/status shows when it is, or start the daemon with --xvfb");
+}
+
+json_t *reply_read_body(struct http_request *request)
+{
+	char error[256];
+	size_t len;
+	const char *body = http_request_body(request, &len);
+	json_t *object = json_parse_body(body, len, error, sizeof(error));
+	if (object == NULL)
+		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+	return object;
 }

@@ -38,4 +38,7 @@ void reply_json(struct http_request *request, int status, json_t *value);
    why there will be none. */
 void reply_no_screen(struct http_request *request, const char *fault);
 
+/* The call's body as a JSON object, the caller's; NULL when it is none, which was answered then. */
+json_t *reply_read_body(struct http_request *request);
+
 #endif

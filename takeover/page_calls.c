@@ -126,16 +126,9 @@ static void take_over(struct page_call *call)
 
 static void hand_back(struct page_call *call)
 {
-	const char *outcome = "done", *message = NULL, *why;
+	const char *outcome, *message, *why;
 	json_t *reply = NULL;
-	json_read_string(&call->reader, "outcome", &outcome);
-	json_read_string(&call->reader, "message", &message);
-	outcome = takeover_outcome_parse(outcome);
-	if (outcome == NULL)
-		json_reader_fail(&call->reader, "outcome", "must be done, could_not or other");
-	if (message != NULL && message[0] != '\0' && !messages_text_is_good(message))
-		json_reader_fail(&call->reader, "message", "may have up to %d characters",
-			MESSAGE_LENGTH_MAX);
+	takeovers_read_hand_back(&call->reader, &outcome, &message);
 	if (!body_is_good(call))
 		return;
 	const char *fault = takeovers_hand_back(

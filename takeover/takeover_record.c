@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "base/clock.h"
 
 static const char *const outcomes[] = {"done", "could_not", "other"};
@@ -38,24 +39,15 @@ const char *takeover_outcome_parse(const char *text)
 	return NULL;
 }
 
-static json_t *time_json(int64_t wall_us)
-{
-	char text[CLOCK_RFC3339_SIZE];
-	if (wall_us == 0)
-		return json_null();
-	clock_format_rfc3339(wall_us, text);
-	return json_string(text);
-}
-
 json_t *takeover_record_json(const struct takeover_record *record)
 {
 	json_t *json = json_pack("{s:s, s:s, s:s, s:O, s:o, s:o, s:o, s:I}", "id", record->id,
 		"state", takeover_state_name(record->state), "note", record->note, "instructions",
-		record->instructions, "created_at", time_json(record->created_wall_us), "opened_at",
-		time_json(record->opened_wall_us), "left_at", time_json(record->left_wall_us),
+		record->instructions, "created_at", json_time(record->created_wall_us), "opened_at",
+		json_time(record->opened_wall_us), "left_at", json_time(record->left_wall_us),
 		"version", (json_int_t)record->version);
 	if (record->ended_wall_us != 0) {
-		json_object_set_new(json, "ended_at", time_json(record->ended_wall_us));
+		json_object_set_new(json, "ended_at", json_time(record->ended_wall_us));
 		json_object_set_new(json, "held_s", json_integer(record->held_s));
 	}
 	if (record->outcome != NULL) {

@@ -16,6 +16,7 @@
 
 struct loop;
 struct privacy;
+struct json_reader;
 struct takeovers;
 struct viewers;
 struct viewers_events;
@@ -117,5 +118,12 @@ bool takeovers_share(struct takeovers *takeovers, const struct link_info *sessio
 
 /* Does what is due by now: before anything that depends on time. */
 void takeovers_tick(struct takeovers *takeovers);
+
+/*
+ * Reads the members of a hand back, of a call or of a socket's message; what is wrong is told to the
+ * reader, and *outcome is NULL then. *message may be NULL. Both live as long as what is read.
+ */
+void takeovers_read_hand_back(
+	struct json_reader *reader, const char **outcome, const char **message);
 
 #endif

@@ -21,13 +21,6 @@ bool takeovers_open_session(
 	return true;
 }
 
-static json_t *time_json(int64_t wall_us)
-{
-	char text[CLOCK_RFC3339_SIZE];
-	clock_format_rfc3339(wall_us, text);
-	return json_string(text);
-}
-
 json_t *takeovers_state_json(
 	struct takeovers *takeovers, uint32_t session, enum viewer_role role, bool with_messages)
 {
@@ -42,8 +35,8 @@ json_t *takeovers_state_json(
 		!is_held    ? "agent"
 		: is_holder ? "you"
 			    : "other",
-		"server_time", time_json(clock_wall_us()), "held_since",
-		is_held ? time_json(takeovers->held_since_wall_us) : json_null(), "is_away",
+		"server_time", json_time(clock_wall_us()), "held_since",
+		is_held ? json_time(takeovers->held_since_wall_us) : json_null(), "is_away",
 		is_held && !takeover->has_socket, "is_private",
 		is_held && !is_holder && takeovers->config.has_privacy &&
 			!takeovers->are_watchers_allowed,
@@ -52,7 +45,7 @@ json_t *takeovers_state_json(
 		current != NULL ? current : json_null());
 	if (links_find_session(takeovers->links, session, &info)) {
 		int64_t left_us = info.ends_us - lifetime_now(&takeovers->lifetime);
-		json_object_set_new(state, "expires_at", time_json(clock_wall_us() + left_us));
+		json_object_set_new(state, "expires_at", json_time(clock_wall_us() + left_us));
 		json_object_set_new(state, "expires_in_s", json_integer(left_us / 1000000));
 	}
 	/* What people wrote is for those who may take part, and not for the next person. */
@@ -172,18 +165,26 @@ struct page_message {
 	struct json_reader reader;
 };
 
+void takeovers_read_hand_back(
+	struct json_reader *reader, const char **outcome, const char **message)
+{
+	const char *name = "done";
+	*message = NULL;
+	json_read_string(reader, "outcome", &name);
+	json_read_string(reader, "message", message);
+	*outcome = takeover_outcome_parse(name);
+	if (*outcome == NULL)
+		json_reader_fail(reader, "outcome", "must be done, could_not or other");
+	if (*message != NULL && (*message)[0] != '\0' && !messages_text_is_good(*message))
+		json_reader_fail(reader, "message", "may have up to %d characters",
+			MESSAGE_LENGTH_MAX);
+}
+
 static const char *on_hand_back(struct page_message *call, const char **why)
 {
-	const char *outcome = "done", *message = NULL;
+	const char *outcome, *message;
 	json_t *reply = NULL;
-	json_read_string(&call->reader, "outcome", &outcome);
-	json_read_string(&call->reader, "message", &message);
-	outcome = takeover_outcome_parse(outcome);
-	if (outcome == NULL)
-		json_reader_fail(&call->reader, "outcome", "must be done, could_not or other");
-	if (message != NULL && message[0] != '\0' && !messages_text_is_good(message))
-		json_reader_fail(&call->reader, "message", "may have up to %d characters",
-			MESSAGE_LENGTH_MAX);
+	takeovers_read_hand_back(&call->reader, &outcome, &message);
 	*why = call->reader.error;
 	if (!json_reader_finish(&call->reader))
 		return "bad_request";
