@@ -27,7 +27,7 @@
 /* An fd in the epoll set. */
 struct http_watch {
 	int fd;
-	uint32_t events; /* what it is watched for now */
+	uint32_t events; /* what the kernel watches it for */
 	void (*fn)(struct http_watch *watch, uint32_t events);
 };
 

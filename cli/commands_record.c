@@ -150,16 +150,21 @@ static void print_recording(const json_t *recording)
 		string_at(recording, "path"));
 }
 
+static void add_output(const struct invocation *call, json_t *body)
+{
+	const char *output = invocation_value(call, "output");
+	if (output == NULL)
+		return;
+	char *path = absolute(output);
+	json_object_set_new(body, "path", json_string(path));
+	free(path);
+}
+
 int command_record_start(const struct invocation *call)
 {
 	json_t *body = json_object(), *reply = NULL;
-	const char *output = invocation_value(call, "output");
 	add_options(call, body);
-	if (output != NULL) {
-		char *path = absolute(output);
-		json_object_set_new(body, "path", json_string(path));
-		free(path);
-	}
+	add_output(call, body);
 	int status = post(call, "POST", "/v1/recordings", body, &reply);
 	if (reply != NULL)
 		puts(string_at(reply, "id"));
@@ -307,13 +312,8 @@ int command_replay_off(const struct invocation *call)
 int command_replay_save(const struct invocation *call)
 {
 	json_t *body = json_object(), *reply = NULL;
-	const char *output = invocation_value(call, "output");
 	add_options(call, body);
-	if (output != NULL) {
-		char *path = absolute(output);
-		json_object_set_new(body, "path", json_string(path));
-		free(path);
-	}
+	add_output(call, body);
 	int status = post(call, "POST", "/v1/replay/save", body, &reply);
 	if (reply != NULL)
 		puts(string_at(reply, "path"));

@@ -51,7 +51,7 @@ struct paster {
 	Window target;     /* where the focus was at the chord */
 	struct buffer text;
 
-	Window refused;           /* whose program gets nothing for now, None: nobody's */
+	Window refused;           /* whose program gets nothing until refuse_timer; None: nobody's */
 	struct barrier *catch_up; /* of that program */
 	struct loop_timer *refuse_timer;
 
