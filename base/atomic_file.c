@@ -59,12 +59,23 @@ static int open_beside(const char *path, mode_t mode, char **temp_path)
 	return -EEXIST;
 }
 
-int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags)
+/* Whether what is at path may be renamed over. */
+static int check_place(const char *path, int flags)
 {
-	/* Followed through links, so that root does not rename a picture over /dev/null. */
 	struct stat st;
+	if ((flags & ATOMIC_FILE_REGULAR) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+		return -ELOOP;
+	/* Followed through links, so that root does not rename a picture over /dev/null. */
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
+	return 0;
+}
+
+int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags)
+{
+	int place = check_place(path, flags);
+	if (place < 0)
+		return place;
 	char *temp_path = NULL;
 	int fd = open_beside(path, mode, &temp_path);
 	if (fd < 0)
@@ -74,6 +85,9 @@ int atomic_file_write(const char *path, const void *data, size_t len, mode_t mod
 		ret = -errno;
 	if (close(fd) < 0 && ret == 0)
 		ret = -errno;
+	/* Again: writing takes time. What still slips in between is replaced, never followed. */
+	if (ret == 0)
+		ret = check_place(path, flags);
 	if (ret == 0 && rename(temp_path, path) < 0)
 		ret = -errno;
 	if (ret < 0)

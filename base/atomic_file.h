@@ -11,13 +11,15 @@
 
 enum atomic_file_flags {
 	ATOMIC_FILE_SYNC = 1 << 0, /* fsync before the rename: for state that must survive power loss */
+	ATOMIC_FILE_REGULAR = 1 << 1, /* only over a regular file: a path that others may lay traps in */
 };
 
 /*
  * Writes len bytes to path with the given permission bits (before umask), replacing what is there.
  * A symbolic link at path is replaced, not followed. Returns 0 or a negative errno; on error
  * nothing is left behind and an older file is untouched. -EISDIR when path is a folder (or a link
- * to one), -EEXIST when it is a device, a FIFO or a socket.
+ * to one), -EEXIST when it is a device, a FIFO or a socket; with ATOMIC_FILE_REGULAR -ELOOP when it is
+ * a symbolic link.
  */
 int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags);
 

@@ -314,7 +314,7 @@ static void save_last_shot(const struct guardian *guardian)
 	struct http_answer answer = {0};
 	const struct invocation call = {.socket_path = guardian->socket};
 	if (client_get(&call, "/v1/shot", &answer) == 0) {
-		int ret = atomic_file_write(path, answer.body.data, answer.body.len, 0644, 0);
+		int ret = atomic_file_write(path, answer.body.data, answer.body.len, 0644, ATOMIC_FILE_REGULAR);
 		if (ret < 0)
 			complain("run: %s: %s", path, strerror(-ret));
 	}

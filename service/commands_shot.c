@@ -20,6 +20,7 @@
 #include "service/commands.h"
 #include "service/downloads.h"
 #include "service/events.h"
+#include "service/file_path.h"
 #include "service/lock.h"
 #include "service/metrics.h"
 #include "service/reply.h"
@@ -188,19 +189,24 @@ static void count_shot(const struct shot_job *job, size_t bytes)
 	metrics_add(job->service->metrics, METRIC_SHOT_BYTES, bytes);
 }
 
+static void reply_path_error(struct http_request *request, const char *path, int error)
+{
+	reply_error(request,
+		error == -ENOSPC || error == -EDQUOT ? REPLY_NO_SPACE : REPLY_BAD_REQUEST,
+		"path: cannot write %.200s: %s; choose another path", path, file_path_error(error));
+}
+
 static void save_and_answer(struct shot_job *job, const struct buffer *picture)
 {
 	struct service *service = job->service;
 	struct http_request *request = call_request(job->call);
 	if (request == NULL)
 		return; /* whoever asked for the file has gone: no file */
-	int ret = atomic_file_write(job->save_path, picture->data, picture->len, 0644, 0);
+	int ret = atomic_file_write(job->save_path, picture->data, picture->len, 0644,
+		ATOMIC_FILE_REGULAR);
 	if (ret < 0) {
 		metrics_add(service->metrics, METRIC_SHOT_ERRORS, 1);
-		reply_error(request,
-			ret == -ENOSPC || ret == -EDQUOT ? REPLY_NO_SPACE : REPLY_BAD_REQUEST,
-			"path: cannot write %.200s: %s; choose another path", job->save_path,
-			strerror(-ret));
+		reply_path_error(request, job->save_path, ret);
 		return;
 	}
 	int64_t expires_wall_us;
@@ -400,21 +406,24 @@ void command_shot_save(struct service *service, struct http_request *request, co
 	}
 	struct shot_options options = shot_defaults;
 	struct json_reader reader;
-	const char *path = NULL;
+	const char *path = NULL, *fault;
+	int ret;
 	json_reader_init(&reader, object, "");
 	if (!json_read_string(&reader, "path", &path))
 		json_reader_fail(&reader, "path", "is missing: the file to write, an absolute path");
-	else if (path[0] != '/')
-		json_reader_fail(&reader, "path", "must be an absolute path");
+	else if ((fault = file_path_fault(path)) != NULL)
+		json_reader_fail(&reader, "path", "%s", fault);
 	else if (!format_from_path(path, &options.format) &&
 		 json_object_get(object, "format") == NULL)
 		json_reader_fail(&reader, "path",
 			"has an ending that names no format: end it in .png, .jpg or .webp, or give "
 			"format");
 	shot_options_read(&reader, &options);
-	if (json_reader_finish(&reader))
-		start(service, request, &options, path);
-	else
+	if (!json_reader_finish(&reader))
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	else if ((ret = file_path_check(path)) < 0) /* now, not when a long wait is over */
+		reply_path_error(request, path, ret);
+	else
+		start(service, request, &options, path);
 	json_decref(object);
 }

@@ -443,6 +443,48 @@ boxTest('POST /v1/shots refuses what it cannot save', async (box) => {
   assert.equal(fs.existsSync(box.file('x.png')), false);
 });
 
+boxTest('POST /v1/shots writes over regular files alone: never through a link, never over what else is there', async (box) => {
+  const { daemon, env } = await box.startScreen({ width: 320, height: 240 });
+  const ask = (path, more) => daemon.request('POST', '/v1/shots', { body: { path, ...more } });
+  const target = box.file('precious.png');
+  fs.writeFileSync(target, 'precious');
+  fs.symlinkSync(target, box.file('link.png'));
+  fs.symlinkSync(box.file('new.png'), box.file('dangling.png'));
+  fs.symlinkSync('/dev/null', box.file('device.png'));
+  await box.ok('mkfifo', [box.file('fifo.png')]);
+  const before = () => fs.readdirSync(box.folder).map((name) => [name, fs.lstatSync(box.file(name)).ino]);
+  const were = before();
+  for (const [name, why] of [['link.png', /symbolic link/], ['dangling.png', /symbolic link/], ['device.png', /symbolic link/],
+    ['fifo.png', /device, pipe or socket/], ['control0.sock', /device, pipe or socket/]]) {
+    const reply = await ask(box.file(name), { format: 'png' });
+    assert.deepEqual([reply.status, reply.json().error], [400, 'bad_request'], name);
+    assert.match(reply.json().message, why);
+  }
+  for (const path of ['/dev/shm/boxscreen-test.png', '/proc/self/fd/1', `${box.folder}/../x.png`, `${box.folder}//x.png`,
+    `${box.folder}/./x.png`, `${box.folder}/`, box.file(`${'x'.repeat(230)}.png`)]) {
+    const reply = await ask(path, { format: 'png' });
+    assert.deepEqual([reply.status, /^path: (must|has)/.test(reply.json().message)], [400, true], `${path}: ${reply.body}`);
+  }
+  // A trap that is laid while the picture is waited for; one that is there already is told at once.
+  await solid(box, env, '#000000');
+  const waiting = ask(box.file('late.png'), { wait: 'change', timeout_ms: 20000 });
+  await daemon.json('GET', '/v1/status');
+  await daemon.json('GET', '/v1/status');
+  fs.symlinkSync(target, box.file('late.png'));
+  assert.equal((await ask(box.file('late.png'), { wait: 'change', timeout_ms: 20000 })).status, 400);
+  await solid(box, env, '#ffffff');
+  assert.equal((await waiting).status, 400);
+  fs.rmSync(box.file('late.png'));
+  // What publishes to a playlist looks at the same.
+  for (const path of [box.file('link.m3u8'), '/dev/shm/x.m3u8', `${box.folder}/../x.m3u8`]) {
+    if (path.endsWith('link.m3u8')) fs.symlinkSync(target, path);
+    assert.equal((await daemon.request('POST', '/v1/publish', { body: { url: path } })).status, 400, path);
+  }
+  fs.rmSync(box.file('link.m3u8'));
+  assert.deepEqual(before(), were, 'nothing was replaced, nothing was left');
+  assert.equal(fs.readFileSync(target, 'utf8'), 'precious');
+});
+
 boxTest('the frame headers tell time and change', async (box) => {
   const { daemon, env } = await box.startScreen({ width: 320, height: 240 });
   await solid(box, env, '#336699');

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "service/file_path.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A file beside it gets a longer name for a while; file systems take 255. */
+#define NAME_BYTES_MAX 230
+
+static bool has_dots(const char *path)
+{
+	for (const char *p = path; (p = strstr(p, "/.")) != NULL; p++) {
+		size_t len = strcspn(p + 1, "/");
+		if (len == 1 || (len == 2 && p[2] == '.'))
+			return true;
+	}
+	return false;
+}
+
+static bool is_under(const char *path, const char *folder)
+{
+	size_t len = strlen(folder);
+	return strncmp(path, folder, len) == 0 && path[len] == '/';
+}
+
+const char *file_path_fault(const char *path)
+{
+	if (path[0] != '/')
+		return "must be an absolute path";
+	if (has_dots(path) || strstr(path, "//") != NULL)
+		return "must be written without \".\", \"..\" and \"//\"";
+	if (is_under(path, "/proc") || is_under(path, "/sys") || is_under(path, "/dev"))
+		return "must not be below /proc, /sys or /dev";
+	size_t name_len = strlen(strrchr(path, '/') + 1);
+	if (name_len == 0)
+		return "must end in the name of a file, not in \"/\"";
+	return name_len > NAME_BYTES_MAX ? "has a file name of more than 230 bytes" : NULL;
+}
+
+int file_path_check(const char *path)
+{
+	struct stat st;
+	if (lstat(path, &st) < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return S_ISLNK(st.st_mode) ? -ELOOP : S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
+}
+
+const char *file_path_error(int error)
+{
+	switch (error) {
+	case -ELOOP:
+		return "a symbolic link is there, which is neither followed nor replaced";
+	case -EISDIR:
+		return "a folder is there";
+	case -EEXIST:
+		return "a device, pipe or socket is there, which is neither written to nor replaced";
+	case -ENOENT:
+	case -ENOTDIR:
+		return "its folder does not exist; make it first";
+	default:
+		return strerror(-error);
+	}
+}
