@@ -113,6 +113,10 @@ boxTest('the tool under the name xdotool', async (box) => {
   assert.match((await xdotool(['-', '7'], { input: 'mousemove $1 8 getmouselocation' })).stdout.toString(), /^x:7 y:8 /);
 });
 
+// A program of Xt's waits 5 s itself when nobody answers its wish for a size, as a window manager that
+// is just starting may not.
+const XT_WAIT_MS = 15000;
+
 for (const manager of [null, 'openbox']) {
   boxTest(`windows: activate, move, resize, close ${manager ? `under ${manager}` : 'without a window manager'}`, async (box) => {
     const { server, daemon } = await box.startScreen();
@@ -125,8 +129,8 @@ for (const manager of [null, 'openbox']) {
       box.spawn('xterm', ['-T', name, '-geometry', '40x10+100+100'], { env: server.env });
     const find = async (name) => (await daemon.json('GET', '/v1/windows')).windows
       .find(({ title, visible }) => title === name && visible);
-    const one = await waitFor('window one', () => find('one'));
-    await waitFor('window two', () => find('two'));
+    const one = await waitFor('window one', () => find('one'), XT_WAIT_MS);
+    await waitFor('window two', () => find('two'), XT_WAIT_MS);
     const call = (id, verb, body) => daemon.request('POST', `/v1/windows/${id}/${verb}`, { body });
     assert.equal((await call(one.id, 'activate')).status, 200);
     await waitFor('one to be active', async () => (await find('one')).active);
@@ -134,14 +138,14 @@ for (const manager of [null, 'openbox']) {
     await waitFor('one to have moved', async () => {
       const { x, y } = await find('one');
       return Math.abs(x - 300) <= 10 && Math.abs(y - 200) <= 40; // a frame's borders
-    });
+    }, XT_WAIT_MS);
     assert.equal((await call(one.id, 'resize', { width: 400, height: 300 })).status, 200);
     await waitFor('one to have another size', async () => {
       const { width, height } = await find('one');
       return Math.abs(width - 400) <= 10 && Math.abs(height - 300) <= 15; // whole characters
-    });
+    }, XT_WAIT_MS);
     assert.equal((await call(one.id, 'close')).status, 200);
-    await waitFor('one to be gone', async () => !(await find('one')));
+    await waitFor('one to be gone', async () => !(await find('one')), XT_WAIT_MS);
     assert(await find('two'));
     const gone = await call(one.id, 'activate');
     assert.deepEqual([gone.status, gone.json().error], [404, 'not_found']);
