@@ -15,11 +15,21 @@ struct service;
 
 /*
  * Takes charge of the request. It is answered 504 `timeout` when call_end has not come within
- * timeout_ms. on_gone(arg) (may be NULL) tells that the peer went away or the time is over, so that
- * work can be cancelled.
+ * timeout_ms. on_gone(arg) (may be NULL) tells that the peer went away or the time is over (or the screen locked), so
+ * that work can be cancelled.
  */
 struct call *call_begin(struct service *service, struct http_request *request, int timeout_ms,
 	void (*on_gone)(void *arg), void *arg);
+
+/*
+ * The same for a call that shows the screen: when a person takes the screen meanwhile it is answered
+ * 423 `locked` at that moment. When it says nothing until the screen changes, its silence tells.
+ */
+struct call *call_begin_looking(struct service *service, struct http_request *request,
+	int timeout_ms, void (*on_gone)(void *arg), void *arg);
+
+/* Nobody may look any more: answers all calls that were begun looking. */
+void calls_refuse_looking(struct service *service);
 
 /* The request to answer, or NULL when there is nobody to answer any more. */
 struct http_request *call_request(struct call *call);

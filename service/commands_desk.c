@@ -26,7 +26,9 @@ struct desk_job {
 	int width, height;
 };
 
-static struct desk_job *job_begin(struct service *service, struct http_request *request)
+/* `begin` is call_begin or call_begin_looking. */
+static struct desk_job *job_begin(struct service *service, struct http_request *request,
+	__typeof__(call_begin) *begin)
 {
 	if (service->screen == NULL) {
 		reply_no_screen(request, service->xserver_fault);
@@ -34,20 +36,23 @@ static struct desk_job *job_begin(struct service *service, struct http_request *
 	}
 	struct desk_job *job = xcalloc(1, sizeof(*job));
 	job->service = service;
-	job->call = call_begin(service, request, CALL_TIMEOUT_MS, NULL, NULL);
+	job->call = begin(service, request, CALL_TIMEOUT_MS, NULL, NULL);
 	return job;
 }
 
 /* The same for calls that tell what a person sees or copies. */
 static struct desk_job *job_begin_looking(struct service *service, struct http_request *request)
 {
-	return lock_refuses_looking(service, request) ? NULL : job_begin(service, request);
+	return lock_refuses_looking(service, request)
+		       ? NULL
+		       : job_begin(service, request, call_begin_looking);
 }
 
 /* The same for calls that act. */
 static struct desk_job *job_begin_acting(struct service *service, struct http_request *request)
 {
-	return lock_refuses_acting(service, request) ? NULL : job_begin(service, request);
+	return lock_refuses_acting(service, request) ? NULL
+						     : job_begin(service, request, call_begin);
 }
 
 /* Frees the job; returns the request to answer, or NULL when that is done or nobody is there. */
@@ -94,11 +99,9 @@ void command_windows(struct service *service, struct http_request *request, cons
 static void on_clipboard(void *arg, int error, const char *data, size_t len)
 {
 	struct desk_job *job = arg;
-	struct service *service = job->service;
 	bool is_text = job->content == CLIPBOARD_TEXT;
 	struct http_request *request = job_end(job, error);
-	/* What a person copies who has taken over meanwhile is theirs. */
-	if (request == NULL || lock_refuses_looking(service, request))
+	if (request == NULL)
 		return;
 	switch (error) {
 	case 0:

@@ -292,12 +292,8 @@ static void on_frame(void *arg, struct frame_reply *reply)
 	if (job->error == 0 && !shot_plan(&job->options, &job->reply, &job->geometry))
 		job->error = -EOVERFLOW;
 	if (job->error != 0 || request == NULL) {
-		fail(job);
-		job_free(job);
-		return;
-	}
-	/* A person may have taken over while it was waited for. */
-	if (lock_refuses_looking(service, request)) {
+		if (job->error != 0)
+			fail(job);
 		job_free(job);
 		return;
 	}
@@ -359,7 +355,7 @@ static void start(struct service *service, struct http_request *request,
 	job->options = *options;
 	job->save_path = save_path != NULL ? xstrdup(save_path) : NULL;
 	resume_from_etag(service, request, &job->options);
-	job->call = call_begin(service, request,
+	job->call = call_begin_looking(service, request,
 		(options->frame.wait != FRAME_WAIT_NONE ? options->frame.timeout_ms : 0) + GRACE_MS,
 		on_gone, job);
 	job->frame_request =

@@ -23,6 +23,7 @@
 #include "display/privacy.h"
 #include "display/screen.h"
 #include "display/xserver.h"
+#include "service/call.h"
 #include "service/downloads.h"
 #include "service/events.h"
 #include "service/metrics.h"
@@ -54,6 +55,7 @@ struct daemon {
 	struct rfb_listener *rfb;
 	struct notify *notify;
 	struct privacy privacy;
+	struct privacy_watch privacy_watch;
 	struct loop_signal *signals[3];
 	int lock_fd;          /* on the state folder */
 	char *public_url;
@@ -273,6 +275,13 @@ static void on_takeover_change(void *arg)
 	takeover_waits_look(daemon->service.takeover_waits);
 }
 
+static void on_privacy(void *arg, bool is_private)
+{
+	struct daemon *daemon = arg;
+	if (is_private)
+		calls_refuse_looking(&daemon->service);
+}
+
 static bool start_takeovers(struct daemon *daemon)
 {
 	struct service *service = &daemon->service;
@@ -353,6 +362,9 @@ static bool daemon_start(struct daemon *daemon)
 	service->loop = daemon->loop;
 	privacy_init(&daemon->privacy);
 	service->privacy = &daemon->privacy;
+	list_init(&service->looking_calls);
+	daemon->privacy_watch = (struct privacy_watch){.on_change = on_privacy, .arg = daemon};
+	privacy_add_watch(&daemon->privacy, &daemon->privacy_watch);
 	service->started_us = clock_monotonic_us();
 	service->socket_path = daemon->options.socket_path;
 	if (RAND_bytes((unsigned char *)&service->boot_id, sizeof(service->boot_id)) != 1)

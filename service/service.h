@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include "base/list.h"
+
 struct downloads;
 struct events;
 struct loop;
@@ -36,6 +38,7 @@ struct service {
 	struct page_server *page_server;
 	struct privacy *privacy;     /* never NULL */
 	struct recordings *recordings;
+	struct list looking_calls;   /* call.c's: those that show the screen */
 	const char *socket_path;
 	const char *public_url;      /* without a trailing slash */
 	const char *page_policy;     /* Content-Security-Policy */

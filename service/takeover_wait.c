@@ -179,6 +179,8 @@ void takeover_waits_look(struct takeover_waits *waits)
 	list_for_each_safe (wait, tmp, &waits->list, link) {
 		if (wait->job == NULL)
 			look(wait);
+		else if (privacy_is_on(waits->service->privacy))
+			answer(wait, NULL); /* the next person has the screen: no picture will come */
 	}
 }
 

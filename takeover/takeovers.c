@@ -87,8 +87,8 @@ static void on_holder_changed(struct takeovers *takeovers)
 	uint32_t old = takeovers->told_holder, holder = takeovers->takeover.holder;
 	bool was_locked = old != TAKEOVER_NOBODY, is_locked = holder != TAKEOVER_NOBODY;
 	takeovers->told_holder = holder;
+	takeovers->held_since_wall_us = clock_wall_us(); /* told to those who are refused now */
 	move_lock(takeovers, old, holder);
-	takeovers->held_since_wall_us = clock_wall_us();
 	if (was_locked == is_locked)
 		return;
 	publish(takeovers, is_locked ? "control.locked" : "control.unlocked",

@@ -4,6 +4,7 @@
 // grace, messages, privacy. What strangers try is in takeover-web.test.mjs, restarts and frozen boxes in
 // takeover-life.test.mjs.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { heldDown, keymap, startTerminal } from './desk.mjs';
 import { boxTest, followEvents, waitFor } from './harness.mjs';
@@ -333,6 +334,41 @@ boxTest('locks and keymap are after a hand back as they were before', async (box
   await waitFor('the keymap of before', async () => await keymap(box, env) === map, 8000, 100);
 });
 
+boxTest('what waits for the screen is refused at the moment of the lock, not at the next change', async (box) => {
+  const { daemon, events } = await startBox(box);
+  const ask = (method, target, body) => daemon.request(method, target, { body });
+  const act = (more) => ask('POST', '/v1/act', { actions: [{ type: 'cursor_position' }], ...more });
+  const person = await Person.at(box, await makeLink(daemon, 'control'));
+  // One after the other where they act: batches wait for each other.
+  const rounds = [
+    { change: () => ask('GET', '/v1/shot?wait=change&timeout_ms=100000'),
+      stable: () => ask('GET', '/v1/shot?wait=stable&quiet_ms=50000&timeout_ms=100000'),
+      saved: () => ask('POST', '/v1/shots', { path: box.file('waits.png'), wait: 'change', timeout_ms: 100000 }),
+      settle: () => act({ settle: { quiet_ms: 50000, timeout_ms: 100000 } }) },
+    { 'the shot of act': () => act({ shot: { wait: 'change', timeout_ms: 100000 } }) },
+    { wait: () => act({ actions: [{ type: 'wait', duration: 60 }] }) },
+    { wait_change: () => act({ actions: [{ type: 'wait_change', timeout_ms: 100000 }] }) },
+    { wait_stable: () => act({ actions: [{ type: 'wait_stable', quiet_ms: 50000, timeout_ms: 100000 }] }) },
+    { sleep: () => ask('POST', '/v1/xdotool', { args: ['sleep', '60'] }) },
+    { sync: () => ask('POST', '/v1/xdotool', { args: ['search', '--sync', '--name', 'no such window'] }) },
+  ];
+  for (const round of rounds) {
+    const waiting = Object.entries(round).map(([name, begin]) => [name, begin()]);
+    await daemon.json('GET', '/v1/status');
+    await daemon.json('GET', '/v1/windows'); // through the screen's thread and back
+    await person.take();
+    const pressed = Date.parse((await events.next('control.locked')).data.time);
+    for (const [name, reply] of waiting) {
+      const { status, json } = await reply;
+      assert.deepEqual([status, json().error, json().holder], [423, 'locked', 'person'], name);
+      assert(Math.abs(Date.parse(json().since) - pressed) < 1000, `${name}: ${json().since}`);
+    }
+    assert.equal((await person.call('hand_back', {})).status, 200);
+  }
+  assert.equal(fs.existsSync(box.file('waits.png')), false);
+  assert.equal((await ask('GET', '/v1/shot')).status, 200, 'the screen is free again');
+});
+
 boxTest('privacy: the holder sees the screen, watchers and shots in wait see a card', async (box) => {
   const { daemon, env } = await startBox(box);
   await box.paint(env, 'window', 0, 0, 1280, 800, 'ff0000');
@@ -348,9 +384,9 @@ boxTest('privacy: the holder sees the screen, watchers and shots in wait see a c
   await sees(person, [255, 0, 0]);
   await sees(watcher, [32, 40, 48]);
   await watcher.told('state', (state) => state.is_private && state.holder === 'other');
+  assert.equal((await inWait).status, 423, 'a shot that was asked for before is refused too');
   await box.paint(env, 'window', 0, 0, 1280, 800, '00ff00'); // the person's secret
   await sees(person, [0, 255, 0]);
-  assert.equal((await inWait).status, 423, 'a shot that was asked for before is refused too');
   // Nothing of the secret came to the watcher.
   await sleep(300);
   assert.equal(String(watcher.screen.at(5, 5)), '32,40,48');
