@@ -289,6 +289,15 @@ static void look(struct film_canvas *canvas, pixman_region32_t *damage)
 		canvas->has_text = frame_looks_like_text(canvas->frame, &rect);
 }
 
+/* Whether the overlay would draw elsewhere, more or less than it has drawn. */
+static bool is_overlay_moved(const struct film_canvas *canvas, int64_t now_us)
+{
+	struct rect rects[OVERLAY_RECTS_MAX];
+	int count = overlay_area(canvas, now_us, rects);
+	return count != canvas->drawn_count ||
+	       memcmp(rects, canvas->drawn, (size_t)count * sizeof(rects[0])) != 0;
+}
+
 static bool take_overlay(struct film_canvas *canvas, const struct film_view *view, int64_t now_us)
 {
 	int left = canvas->region.x, top = canvas->region.y;
@@ -302,11 +311,7 @@ static bool take_overlay(struct film_canvas *canvas, const struct film_view *vie
 		else
 			overlay_add_click(canvas->overlay, event->x - left, event->y - top, now_us);
 	}
-	struct rect rects[OVERLAY_RECTS_MAX];
-	int count = overlay_area(canvas, now_us, rects);
-	bool is_moved = count != canvas->drawn_count ||
-			memcmp(rects, canvas->drawn, (size_t)count * sizeof(rects[0])) != 0;
-	return view->has_pointer || view->event_count > 0 || is_moved ||
+	return view->has_pointer || view->event_count > 0 || is_overlay_moved(canvas, now_us) ||
 	       overlay_next_us(canvas->overlay, now_us) != INT64_MAX;
 }
 
@@ -347,7 +352,10 @@ struct packet *film_canvas_encode(struct film_canvas *canvas, const struct encod
 
 int64_t film_canvas_next_us(const struct film_canvas *canvas, int64_t now_us)
 {
-	return canvas->is_private ? INT64_MAX : overlay_next_us(canvas->overlay, now_us);
+	if (canvas->is_private || canvas->frame == NULL)
+		return INT64_MAX;
+	/* What was drawn and has had its time is to go, even if nobody looked just when it ended. */
+	return is_overlay_moved(canvas, now_us) ? now_us : overlay_next_us(canvas->overlay, now_us);
 }
 
 uint64_t film_canvas_scaled(const struct film_canvas *canvas)
