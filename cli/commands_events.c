@@ -13,20 +13,20 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
-#include "cli/sse_reader.h"
+#include "client/boxscreen.h"
 
 #define RETRY_FIRST_MS 100
 #define RETRY_MAX_MS   2000
 
 struct follower {
 	const struct invocation *call;
-	struct sse_reader reader;
-	int retry_ms;       /* until the next attempt, when one fails */
+	char *last_id; /* of the last event; NULL before the first */
+	int retry_ms;  /* until the next attempt, when one fails */
 	bool was_connected; /* before that a failure is the command's failure */
 	bool is_output_broken;
 };
 
-static void print_json(const struct sse_event *event)
+static void print_json(const struct boxscreen_event *event)
 {
 	json_t *data = json_loads(event->data, JSON_DECODE_ANY, NULL);
 	if (data == NULL)
@@ -40,7 +40,7 @@ static void print_json(const struct sse_event *event)
 	json_decref(line);
 }
 
-static void print_human(const struct sse_event *event)
+static void print_human(const struct boxscreen_event *event)
 {
 	char when[16] = "";
 	time_t now = time(NULL);
@@ -50,45 +50,37 @@ static void print_human(const struct sse_event *event)
 	printf("%s %s %s\n", when, event->type, event->data);
 }
 
-static void on_event(void *arg, const struct sse_event *event)
+static int on_event(void *arg, const struct boxscreen_event *event)
 {
 	struct follower *follower = arg;
+	follower->retry_ms = RETRY_FIRST_MS;
+	free(follower->last_id);
+	follower->last_id = xstrdup(event->id);
 	if (follower->call->wants_json)
 		print_json(event);
 	else
 		print_human(event);
-	if (fflush(stdout) != 0 && !follower->is_output_broken) {
+	if (fflush(stdout) != 0) {
 		complain("standard output: %s", strerror(errno));
 		follower->is_output_broken = true;
 	}
+	return follower->is_output_broken;
 }
 
-static bool on_body(void *arg, const void *data, size_t len)
-{
-	struct follower *follower = arg;
-	follower->was_connected = true;
-	follower->retry_ms = RETRY_FIRST_MS;
-	return sse_reader_feed(&follower->reader, data, len) && !follower->is_output_broken;
-}
-
+/* Until the connection ends; *answer is what client_judge takes. */
 static int connect_once(struct follower *follower, struct http_answer *answer)
 {
-	const char *last_id = sse_reader_last_id(&follower->reader);
-	char *headers =
-		last_id[0] != '\0'
-			? xasprintf("Accept: text/event-stream\r\nLast-Event-ID: %s\r\n", last_id)
-			: xstrdup("Accept: text/event-stream\r\n");
-	const struct http_call http = {
-		.method = "GET",
-		.target = "/v1/events",
-		.headers = headers,
-		.silence_max_ms = -1,
-	};
-	answer->on_body = on_body;
-	answer->arg = follower;
-	sse_reader_restart(&follower->reader);
-	int ret = http_unix_call(follower->call->socket_path, &http, answer);
-	free(headers);
+	struct boxscreen *boxscreen;
+	int ret = boxscreen_open(follower->call->socket_path, &boxscreen);
+	if (ret < 0)
+		return ret;
+	ret = boxscreen_events(boxscreen, follower->last_id, on_event, follower, &answer->whole);
+	boxscreen_close(boxscreen);
+	http_answer_look(answer);
+	if (answer->status == 200) {
+		follower->was_connected = true;
+		follower->retry_ms = RETRY_FIRST_MS;
+	}
 	return ret;
 }
 
@@ -116,10 +108,8 @@ int command_events(const struct invocation *call)
 {
 	struct follower follower = {
 		.call = call,
-		.reader = {.on_event = on_event},
 		.retry_ms = RETRY_FIRST_MS,
 	};
-	follower.reader.arg = &follower;
 	int status = EXIT_ERROR;
 	for (;;) {
 		struct http_answer answer = {0};
@@ -133,6 +123,6 @@ int command_events(const struct invocation *call)
 			break;
 		pause_before_retry(&follower);
 	}
-	sse_reader_finish(&follower.reader);
+	free(follower.last_id);
 	return status;
 }

@@ -1,139 +1,61 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/http_unix.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
+#include <stdint.h>
 
-#include "base/alloc.h"
+#include "client/boxscreen.h"
 
-/* As much as a Unix socket hands over at once (net.core.wmem_default), and a little more. */
-#define READ_SIZE (256 * 1024)
-
-void http_encode(struct buffer *out, const char *text)
+static int give_body(void *arg, const void *data, size_t len)
 {
-	for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
-		if (isalnum(*p) || strchr("-._~,", *p) != NULL)
-			buffer_append(out, p, 1);
-		else
-			buffer_printf(out, "%%%02X", *p);
-	}
+	const struct http_answer *answer = arg;
+	return answer->on_body(answer->arg, data, len) ? 0 : -1;
 }
 
-/* connect(2) to a daemon that stands still waits once its backlog is full: not for ever. */
-static void limit_connect(int fd, int silence_max_ms)
+static struct boxscreen_request *make_request(
+	const struct http_call *call, struct http_answer *answer)
 {
-	if (silence_max_ms < 0)
-		return;
-	struct timeval limit = {silence_max_ms / 1000, silence_max_ms % 1000 * 1000};
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-}
-
-static int connect_to(const char *path, int silence_max_ms)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	size_t len = strlen(path);
-	if (len >= sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	memcpy(address.sun_path, path, len + 1);
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	limit_connect(fd, silence_max_ms);
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
-		int error = errno == EAGAIN ? ETIMEDOUT : errno;
-		close(fd);
-		return -error;
-	}
-	return fd;
-}
-
-/* Waits until fd is ready. Returns 0, -ETIMEDOUT or another negative errno. */
-static int wait_for(int fd, short events, int timeout_ms)
-{
-	struct pollfd watched = {.fd = fd, .events = events};
-	int ready;
-	do {
-		ready = poll(&watched, 1, timeout_ms);
-	} while (ready < 0 && errno == EINTR);
-	if (ready < 0)
-		return -errno;
-	return ready > 0 ? 0 : -ETIMEDOUT;
-}
-
-static int send_all(int fd, const void *data, size_t len, int silence_max_ms)
-{
-	const char *next = data;
-	while (len > 0) {
-		ssize_t sent = send(fd, next, len, MSG_NOSIGNAL | MSG_DONTWAIT);
-		if (sent >= 0) {
-			next += sent;
-			len -= (size_t)sent;
-			continue;
-		}
-		if (errno == EINTR)
-			continue;
-		if (errno != EAGAIN)
-			return -errno;
-		int ret = wait_for(fd, POLLOUT, silence_max_ms);
-		if (ret < 0)
-			return ret;
-	}
-	return 0;
-}
-
-static int send_call(int fd, const struct http_call *call)
-{
-	struct buffer head = {0};
-	buffer_printf(&head, "%s %s HTTP/1.1\r\nHost: boxscreen\r\nConnection: close\r\n%s",
-		call->method, call->target, call->headers != NULL ? call->headers : "");
+	struct boxscreen_request *request = boxscreen_request_new(call->method, call->target);
+	boxscreen_request_set_silence(request, call->silence_max_ms);
 	if (call->content_type != NULL)
-		buffer_printf(&head, "Content-Type: %s\r\nContent-Length: %zu\r\n",
-			call->content_type, call->body_len);
-	buffer_append(&head, "\r\n", 2);
-	int ret = send_all(fd, head.data, head.len, call->silence_max_ms);
-	buffer_finish(&head);
-	if (ret == 0 && call->content_type != NULL)
-		ret = send_all(fd, call->body, call->body_len, call->silence_max_ms);
-	/* A daemon that refuses a request by its head (too large) answers and stops reading. */
-	return ret == -EPIPE ? 0 : ret;
-}
-
-static int receive(int fd, int silence_max_ms, struct http_answer *answer)
-{
-	char *space = xmalloc(READ_SIZE);
-	int ret = 0;
-	while (ret == 0) {
-		ret = wait_for(fd, POLLIN, silence_max_ms);
-		if (ret < 0)
-			break;
-		ssize_t got = recv(fd, space, READ_SIZE, 0);
-		if (got > 0)
-			ret = http_answer_feed(answer, space, (size_t)got);
-		else if (got == 0)
-			ret = http_answer_feed_end(answer);
-		else if (errno != EINTR)
-			ret = -errno;
-	}
-	free(space);
-	return ret > 0 ? 0 : ret;
+		boxscreen_request_set_body(
+			request, call->content_type, call->body, call->body_len);
+	if (answer->on_body != NULL)
+		boxscreen_request_set_on_body(request, give_body, answer);
+	return request;
 }
 
 int http_unix_call(
 	const char *socket_path, const struct http_call *call, struct http_answer *answer)
 {
-	int fd = connect_to(socket_path, call->silence_max_ms);
-	if (fd < 0)
-		return fd;
-	int ret = send_call(fd, call);
-	if (ret == 0)
-		ret = receive(fd, call->silence_max_ms, answer);
-	close(fd);
+	struct boxscreen *boxscreen;
+	int ret = boxscreen_open(socket_path, &boxscreen);
+	if (ret < 0)
+		return ret;
+	struct boxscreen_request *request = make_request(call, answer);
+	ret = boxscreen_send(boxscreen, request, &answer->whole);
+	boxscreen_request_free(request);
+	boxscreen_close(boxscreen);
+	http_answer_look(answer);
 	return ret;
+}
+
+void http_answer_look(struct http_answer *answer)
+{
+	if (answer->whole == NULL)
+		return;
+	answer->status = boxscreen_answer_status(answer->whole);
+	answer->body.data =
+		(uint8_t *)(uintptr_t)boxscreen_answer_body(answer->whole, &answer->body.len);
+}
+
+const char *http_answer_header(const struct http_answer *answer, const char *name)
+{
+	return answer->whole != NULL ? boxscreen_answer_header(answer->whole, name) : NULL;
+}
+
+void http_answer_finish(struct http_answer *answer)
+{
+	boxscreen_answer_free(answer->whole);
+	answer->whole = NULL;
+	answer->body = (struct buffer){0};
 }

@@ -17,7 +17,8 @@ MAY_INCLUDE = {
     "capture": ["base", "display"],
     "takeover": ["base", "display"],
     "service": ["base", "display", "capture", "takeover"],
-    "cli": ["base"],
+    "client": ["base"],
+    "cli": ["base", "client"],
 }
 PACKAGES = "x11 xext xtst xdamage xfixes xrandr xres pixman-1 jansson libuv libwebsockets".split()
 QUOTED = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "cli/sse_reader.h"
+#include "client/sse_reader.h"
 
 #include <string.h>
 
@@ -11,7 +11,6 @@ void sse_reader_finish(struct sse_reader *reader)
 	buffer_finish(&reader->id);
 	buffer_finish(&reader->type);
 	buffer_finish(&reader->data);
-	buffer_finish(&reader->last_id);
 }
 
 /* The buffers hold text with its NUL at data[len]. */
@@ -37,7 +36,6 @@ static void drop_event(struct sse_reader *reader)
 
 static void finish_event(struct sse_reader *reader)
 {
-	set_text(&reader->last_id, (const char *)reader->id.data, reader->id.len);
 	if (reader->has_data) {
 		const struct sse_event event = {
 			.id = text_of(&reader->id, ""),
@@ -103,14 +101,7 @@ bool sse_reader_feed(struct sse_reader *reader, const void *data, size_t len)
 	return true;
 }
 
-void sse_reader_restart(struct sse_reader *reader)
+void sse_reader_resume(struct sse_reader *reader, const char *last_id)
 {
-	reader->line.len = 0;
-	set_text(&reader->id, (const char *)reader->last_id.data, reader->last_id.len);
-	drop_event(reader);
-}
-
-const char *sse_reader_last_id(const struct sse_reader *reader)
-{
-	return text_of(&reader->last_id, "");
+	set_text(&reader->id, last_id, strlen(last_id));
 }

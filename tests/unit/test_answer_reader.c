@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of cli/http_answer: each answer whole, and byte by byte. */
+/* Unit tests of client/answer_reader: each answer whole, and byte by byte. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,30 +10,30 @@
 
 #include <cmocka.h>
 
-#include "cli/http_answer.h"
+#include "client/answer_reader.h"
 
 /* Feeds `text` in steps of `step` bytes, then the end of the stream. */
-static int read_answer(struct http_answer *answer, const char *text, size_t step)
+static int read_answer(struct answer_reader *answer, const char *text, size_t step)
 {
 	size_t len = strlen(text);
 	for (size_t at = 0; at < len; at += step) {
-		int ret = http_answer_feed(answer, text + at, at + step < len ? step : len - at);
+		int ret = answer_reader_feed(answer, text + at, at + step < len ? step : len - at);
 		if (ret != 0)
 			return ret;
 	}
-	return http_answer_feed_end(answer);
+	return answer_reader_feed_end(answer);
 }
 
 static void expect_body(const char *text, int status, const char *body)
 {
 	for (size_t step = 1; step <= strlen(text); step += step < 8 ? 1 : strlen(text) - 8) {
-		struct http_answer answer = {0};
+		struct answer_reader answer = {0};
 		assert_int_equal(read_answer(&answer, text, step), 1);
 		assert_int_equal(answer.status, status);
 		assert_int_equal(answer.body.len, strlen(body));
 		if (body[0] != '\0')
 			assert_memory_equal(answer.body.data, body, strlen(body));
-		http_answer_finish(&answer);
+		answer_reader_finish(&answer);
 	}
 }
 
@@ -41,9 +41,9 @@ static void expect_fault(const char *text, int fault)
 {
 	const size_t steps[] = {1, 7, strlen(text) + 1};
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-		struct http_answer answer = {0};
+		struct answer_reader answer = {0};
 		assert_int_equal(read_answer(&answer, text, steps[i]), fault);
-		http_answer_finish(&answer);
+		answer_reader_finish(&answer);
 	}
 }
 
@@ -88,29 +88,29 @@ static void refuses_what_is_no_answer(void **state)
 static void refuses_endless_headers(void **state)
 {
 	(void)state;
-	struct http_answer answer = {0};
-	int ret = http_answer_feed(&answer, "HTTP/1.1 200 OK\r\n", 17);
+	struct answer_reader answer = {0};
+	int ret = answer_reader_feed(&answer, "HTTP/1.1 200 OK\r\n", 17);
 	for (int i = 0; i < 10000 && ret == 0; i++)
-		ret = http_answer_feed(&answer, "X-Header: value\r\n", 17);
+		ret = answer_reader_feed(&answer, "X-Header: value\r\n", 17);
 	assert_int_equal(ret, -EMSGSIZE);
-	http_answer_finish(&answer);
+	answer_reader_finish(&answer);
 }
 
 static void finds_headers(void **state)
 {
 	(void)state;
-	struct http_answer answer = {0};
-	assert_null(http_answer_header(&answer, "etag"));
+	struct answer_reader answer = {0};
+	assert_null(answer_reader_header(&answer, "etag"));
 	assert_int_equal(read_answer(&answer,
 				 "HTTP/1.1 200 OK\r\nETag:  \"a b\" \r\nX-ETag-More: no\r\n"
 				 "etag: second\r\nEmpty:\r\nContent-Length: 0\r\n\r\n",
 				 3),
 		1);
-	assert_string_equal(http_answer_header(&answer, "etag"), "\"a b\"");
-	assert_string_equal(http_answer_header(&answer, "EMPTY"), "");
-	assert_null(http_answer_header(&answer, "X-ETag"));
-	assert_null(http_answer_header(&answer, "HTTP/1.1 200 OK"));
-	http_answer_finish(&answer);
+	assert_string_equal(answer_reader_header(&answer, "etag"), "\"a b\"");
+	assert_string_equal(answer_reader_header(&answer, "EMPTY"), "");
+	assert_null(answer_reader_header(&answer, "X-ETag"));
+	assert_null(answer_reader_header(&answer, "HTTP/1.1 200 OK"));
+	answer_reader_finish(&answer);
 }
 
 static bool count_bytes(void *arg, const void *data, size_t len)
@@ -124,21 +124,21 @@ static void streams_bodies_but_collects_errors(void **state)
 {
 	(void)state;
 	size_t count = 0;
-	struct http_answer answer = {.on_body = count_bytes, .arg = &count};
+	struct answer_reader answer = {.on_body = count_bytes, .arg = &count};
 	assert_int_equal(
 		read_answer(&answer, "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nabcdefgh", 1),
 		-ECANCELED);
 	assert_int_equal(count, 6);
 	assert_int_equal(answer.body.len, 0);
-	http_answer_finish(&answer);
+	answer_reader_finish(&answer);
 
 	count = 0;
-	answer = (struct http_answer){.on_body = count_bytes, .arg = &count};
+	answer = (struct answer_reader){.on_body = count_bytes, .arg = &count};
 	assert_int_equal(
 		read_answer(&answer, "HTTP/1.1 503 No\r\nContent-Length: 8\r\n\r\nabcdefgh", 1), 1);
 	assert_int_equal(count, 0);
 	assert_int_equal(answer.body.len, 8);
-	http_answer_finish(&answer);
+	answer_reader_finish(&answer);
 }
 
 int main(void)
