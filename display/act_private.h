@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What act_runner.c (batches, keys, waits) and act_pointer.c (clicks, moves, drags) share. */
+/* What act_runner.c (batches, keys, waits), act_pointer.c (clicks, moves, drags) and act_settle.c (what
+   came of them) share. */
 #ifndef DISPLAY_ACT_PRIVATE_H
 #define DISPLAY_ACT_PRIVATE_H
 
@@ -13,6 +14,7 @@
 #include "display/input_gate.h"
 
 struct barrier;
+struct frame;
 struct loop_timer;
 
 #define HELD_MAX 32
@@ -47,9 +49,8 @@ struct run {
 	void (*after_typing)(struct run *run);
 
 	/* changes since the batch began */
-	bool is_watching;
+	struct frame *before;      /* own reference; NULL while nobody wants to know */
 	struct frame_watch watch;
-	uint64_t start_serial;
 	int64_t start_us;
 	int64_t synced_us;         /* when the server last answered, between actions */
 };
@@ -75,8 +76,12 @@ static inline struct action *act_action(struct run *run)
 
 /* The action under way is done: the next one follows. */
 void act_action_done(struct run *run);
-/* Ends the batch; the run is gone. */
+/* Hands the report over and frees the run. */
+void act_finish(struct run *run);
+/* Ends the batch with a failure; the run is gone. */
 void act_fail(struct run *run, enum act_status status, const char *message);
+/* The same because a frame was answered with this error. */
+void act_fail_reading(struct run *run, int error);
 /* Whether the batch may still act; ends it otherwise. */
 bool act_may_act(struct run *run);
 /* Calls then(run) from the loop unless the batch ends before. */
@@ -85,6 +90,16 @@ void act_after_ms(struct run *run, int64_t ms, void (*then)(struct run *run));
 void act_note_held(struct run *run, bool is_button, uint32_t code, bool is_down);
 /* Presses (in order) or releases (reversed) the action's modifiers, then goes on with `then`. */
 void act_send_modifiers(struct run *run, bool is_down, void (*then)(struct run *run));
+/* Asks for a frame; `done` gets the run. */
+void act_request_frame(
+	struct run *run, const struct frame_options *options, frame_request_done done);
+
+/* act_settle.c: before the first action, when the batch's effect is asked for: remembers how the screen
+   looks and watches it. False when it cannot be read. */
+bool act_watch_changes(struct run *run);
+void act_unwatch(struct run *run);
+/* Behind the last action: waits for quiet and takes the picture, as far as asked for, and finishes. */
+void act_settle(struct run *run);
 
 /* act_pointer.c: does a pointer action, its modifiers being down. */
 void act_pointer(struct run *run);

@@ -13,17 +13,12 @@
 #include "base/loop.h"
 #include "display/barrier.h"
 #include "display/drag_path.h"
-#include "display/frame.h"
-#include "display/frame_feed.h"
-#include "display/grabber.h"
 #include "display/hand.h"
 #include "display/injector.h"
 #include "display/input_gate.h"
 #include "display/typist.h"
 #include "display/xconn.h"
 
-/* While changes are watched for, the screen is read at most this often. */
-#define WATCH_INTERVAL_MS 10
 /* Between actions the server is asked to answer at least so often. */
 #define SYNC_INTERVAL_US 50000
 
@@ -46,18 +41,10 @@ void act_report_finish(struct act_report *report)
 
 static void start_next_soon(struct act_runner *runner);
 
-static void unwatch(struct run *run)
-{
-	if (run->is_watching)
-		frame_feed_remove(run->runner->hand->requests->feed, &run->watch);
-	run->is_watching = false;
-}
-
-/* Hands the report over and frees the run. */
-static void finish(struct run *run)
+void act_finish(struct run *run)
 {
 	struct act_runner *runner = run->runner;
-	unwatch(run);
+	act_unwatch(run);
 	list_remove(&run->link);
 	loop_timer_disarm(runner->timer);
 	run->done(run->arg, &run->report);
@@ -86,12 +73,12 @@ void act_fail(struct run *run, enum act_status status, const char *message)
 	run->report.status = status;
 	snprintf(run->report.message, sizeof(run->report.message), "%s", message);
 	drop_work(run);
-	finish(run);
+	act_finish(run);
 }
 
-static int64_t since_start_ms(const struct run *run)
+void act_fail_reading(struct run *run, int error)
 {
-	return (clock_monotonic_us() - run->start_us) / 1000;
+	act_fail(run, error == -ENOTCONN ? ACT_NO_SCREEN : ACT_FAILED, "the screen cannot be read");
 }
 
 void act_after_ms(struct run *run, int64_t ms, void (*then)(struct run *run))
@@ -234,7 +221,8 @@ static void do_type(struct run *run)
 		action->text_len, &options, on_typed, run->runner);
 }
 
-static void request_frame(struct run *run, const struct frame_options *options, frame_request_done done)
+void act_request_frame(
+	struct run *run, const struct frame_options *options, frame_request_done done)
 {
 	struct act_runner *runner = run->runner;
 	/* Ids with the top bit set: apart from those of the screen's own requests. */
@@ -250,8 +238,7 @@ static void on_action_frame(void *arg, struct frame_reply *reply)
 	enum action_type type = act_action(run)->type;
 	run->frame_id = 0;
 	if (reply->error != 0) {
-		act_fail(run, reply->error == -ENOTCONN ? ACT_NO_SCREEN : ACT_FAILED,
-			"the screen cannot be read");
+		act_fail_reading(run, reply->error);
 		return;
 	}
 	out->end = reply->end;
@@ -277,7 +264,7 @@ static void do_frame(struct run *run)
 		options.area = FRAME_AREA_REGION;
 		options.region = action->region;
 	}
-	request_frame(run, &options, on_action_frame);
+	act_request_frame(run, &options, on_action_frame);
 }
 
 static void do_cursor_position(struct run *run)
@@ -366,69 +353,6 @@ static void resume(void *arg)
 		step_action(act_current(runner));
 }
 
-static void take_shot(struct run *run);
-
-static bool has_changed(const struct run *run)
-{
-	const struct frame *frame = grabber_frame(run->runner->hand->requests->grabber);
-	return run->is_watching && frame != NULL && frame->serial != run->start_serial;
-}
-
-static void note_change(struct run *run)
-{
-	if (has_changed(run) && run->report.changed_at_ms < 0)
-		run->report.changed_at_ms = since_start_ms(run);
-	run->report.is_changed = has_changed(run);
-}
-
-static void on_settled(void *arg, struct frame_reply *reply)
-{
-	struct run *run = arg;
-	int error = reply->error;
-	enum frame_wait_end end = reply->end;
-	run->frame_id = 0;
-	frame_reply_finish(reply);
-	if (error != 0) {
-		act_fail(run, ACT_NO_SCREEN, "the X server has gone");
-		return;
-	}
-	note_change(run);
-	if (end == FRAME_END_STABLE)
-		run->report.settled_at_ms = since_start_ms(run);
-	take_shot(run);
-}
-
-static void on_shot(void *arg, struct frame_reply *reply)
-{
-	struct run *run = arg;
-	run->frame_id = 0;
-	if (reply->error != -ENOTCONN)
-		note_change(run);
-	run->report.has_shot = true;
-	run->report.shot = *reply;
-	finish(run);
-}
-
-static void take_shot(struct run *run)
-{
-	if (run->options.has_shot)
-		request_frame(run, &run->options.shot, on_shot);
-	else
-		finish(run);
-}
-
-static void settle(struct run *run)
-{
-	if (run->options.has_settle) {
-		const struct frame_options options = {.wait = FRAME_WAIT_STABLE,
-			.quiet_ms = run->options.settle_quiet_ms,
-			.timeout_ms = run->options.settle_timeout_ms};
-		request_frame(run, &options, on_settled);
-	} else {
-		take_shot(run);
-	}
-}
-
 /* All actions are done: what the batch still holds goes up, latest first. */
 static void end_actions(struct run *run)
 {
@@ -444,30 +368,9 @@ static void end_actions(struct run *run)
 	if (!run->runner->hand->conn->is_broken)
 		XSync(run->runner->hand->conn->dpy, False);
 	if (run->typist_pending > 0)
-		run->after_typing = settle;
+		run->after_typing = act_settle;
 	else
-		settle(run);
-}
-
-static void on_watched_frame(void *arg, struct frame *frame)
-{
-	note_change(arg);
-}
-
-static bool watch_changes(struct run *run)
-{
-	struct frame_requests *requests = run->runner->hand->requests;
-	if (!run->options.has_settle && !run->options.has_shot)
-		return true;
-	if (requests->grabber == NULL || grabber_update(requests->grabber) != 0)
-		return false;
-	run->start_serial = grabber_frame(requests->grabber)->serial;
-	run->watch = (struct frame_watch){.min_interval_ms = WATCH_INTERVAL_MS,
-		.on_frame = on_watched_frame,
-		.arg = run};
-	frame_feed_add(requests->feed, &run->watch);
-	run->is_watching = true;
-	return true;
+		act_settle(run);
 }
 
 static void start(struct run *run)
@@ -483,7 +386,7 @@ static void start(struct run *run)
 	if (hand->typist == NULL)
 		act_fail(run, ACT_NO_INPUT,
 			"input is not possible: the X server lacks the XTEST or XKEYBOARD extension");
-	else if (!watch_changes(run))
+	else if (!act_watch_changes(run))
 		act_fail(run, ACT_NO_SCREEN, "the X server has gone");
 	else
 		step_action(run);

@@ -50,11 +50,14 @@ struct act_report {
 	char message[256];          /* why not, for people; "" when OK */
 	size_t done_count;          /* actions done; with a fault also the index of the one that failed */
 	struct act_result *results; /* of the done ones */
-	bool is_changed;            /* the screen changed visibly since the batch began */
-	int64_t changed_at_ms;      /* first change, since the batch began; -1: none seen */
+	/* With has_settle or has_shot. What has gone back to what it was is no change. */
+	struct rect changed;        /* holds all that differs from before the batch; may be empty */
+	int64_t changed_at_ms;      /* first change seen, also of what went back; -1: none */
 	int64_t settled_at_ms;      /* when it was quiet; -1: not asked for, or the time was over */
+	struct rect still_changing; /* the time was over: what kept it from being quiet */
 	bool has_shot;
 	struct frame_reply shot;
+	struct rect shot_changed;   /* like `changed`, of shot.area alone */
 };
 void act_report_finish(struct act_report *report);
 

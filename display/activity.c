@@ -125,32 +125,48 @@ uint64_t activity_last_serial(const struct activity *activity, const struct rect
 	return last;
 }
 
-/* The bounding rectangle of the tiles that are hot at now_us, in pixels. */
-static struct rect needed_rect(const struct activity *activity, int64_t now_us)
+static void span_add(struct span *span, int column, int row)
+{
+	if (column < span->first_column)
+		span->first_column = column;
+	if (column > span->last_column)
+		span->last_column = column;
+	if (row < span->first_row)
+		span->first_row = row;
+	if (row > span->last_row)
+		span->last_row = row;
+}
+
+/* In pixels; empty for a span to which nothing was added. */
+static struct rect span_rect(const struct activity *activity, const struct span *span)
+{
+	if (span->last_column < 0)
+		return (struct rect){0};
+	struct rect screen = {0, 0, activity->width, activity->height};
+	struct rect tiles = {span->first_column * ACTIVITY_TILE, span->first_row * ACTIVITY_TILE,
+		(span->last_column - span->first_column + 1) * ACTIVITY_TILE,
+		(span->last_row - span->first_row + 1) * ACTIVITY_TILE};
+	return rect_intersect(&tiles, &screen);
+}
+
+/* What holds the tiles that changed at since_us or later, at least `hits` times in a row. */
+static struct rect tiles_rect(const struct activity *activity, int64_t since_us, int hits)
 {
 	struct span span = {activity->columns, -1, activity->rows, -1};
 	for (int row = 0; row < activity->rows; row++) {
 		for (int column = 0; column < activity->columns; column++) {
 			const struct tile *tile = &activity->tiles[row * activity->columns + column];
-			if (tile->hits < HOT_HITS || now_us - tile->last_us > ACTIVITY_COOL_US)
-				continue;
-			if (column < span.first_column)
-				span.first_column = column;
-			if (column > span.last_column)
-				span.last_column = column;
-			if (row < span.first_row)
-				span.first_row = row;
-			if (row > span.last_row)
-				span.last_row = row;
+			if (tile->last_us != INT64_MIN && tile->last_us >= since_us &&
+				tile->hits >= hits)
+				span_add(&span, column, row);
 		}
 	}
-	if (span.last_column < 0)
-		return (struct rect){0};
-	struct rect screen = {0, 0, activity->width, activity->height};
-	struct rect tiles = {span.first_column * ACTIVITY_TILE, span.first_row * ACTIVITY_TILE,
-		(span.last_column - span.first_column + 1) * ACTIVITY_TILE,
-		(span.last_row - span.first_row + 1) * ACTIVITY_TILE};
-	return rect_intersect(&tiles, &screen);
+	return span_rect(activity, &span);
+}
+
+struct rect activity_changed_since(const struct activity *activity, int64_t since_us)
+{
+	return tiles_rect(activity, since_us, 1);
 }
 
 static struct rect bounding(const struct rect *a, const struct rect *b)
@@ -168,7 +184,7 @@ static struct rect bounding(const struct rect *a, const struct rect *b)
 
 bool activity_hot_rect(struct activity *activity, int64_t now_us, struct rect *out)
 {
-	struct rect needed = needed_rect(activity, now_us);
+	struct rect needed = tiles_rect(activity, now_us - ACTIVITY_COOL_US, HOT_HITS);
 	if (rect_is_empty(&needed)) {
 		activity->hot = needed;
 		return false;

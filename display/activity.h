@@ -31,6 +31,9 @@ int64_t activity_last_change_us(const struct activity *activity, const struct re
 /* The largest serial noted for a tile that touches `area`; 0 when none. */
 uint64_t activity_last_serial(const struct activity *activity, const struct rect *area);
 
+/* What holds all tiles that changed at since_us or later, clipped to the screen; empty when none. */
+struct rect activity_changed_since(const struct activity *activity, int64_t since_us);
+
 /*
  * The rectangle that is hot at now_us, on tile borders clipped to the screen; false when nothing is.
  * It grows at once, shrinks only after ACTIVITY_SHRINK_US of the smaller need, and is gone once

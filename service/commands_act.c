@@ -11,6 +11,7 @@
 #include "capture/shot.h"
 #include "capture/studio.h"
 #include "display/frame.h"
+#include "display/rect.h"
 #include "display/screen.h"
 #include "service/call.h"
 #include "service/commands.h"
@@ -40,6 +41,7 @@ struct act_job {
 	const char **names;           /* static strings, one an action */
 	struct act_options act;
 	struct shot_options shot;
+	bool is_changed_only;         /* of the shot's area only what changed */
 	struct act_report report;
 	struct buffer *pictures;      /* one a result, then the last shot */
 	struct shot_geometry *geometries;
@@ -95,9 +97,13 @@ static void encode_one(struct act_job *job, size_t slot, const struct shot_optio
 
 static bool wants_final_picture(const struct act_job *job)
 {
+	const struct act_report *report = &job->report;
+	if (!report->has_shot || report->shot.error != 0)
+		return false;
+	if (job->is_changed_only)
+		return !rect_is_empty(&report->shot_changed);
 	/* The pointer is part of a picture that shows it, and moves without changing the screen. */
-	return job->report.has_shot && job->report.shot.error == 0 &&
-	       (job->report.is_changed || job->shot.frame.want_cursor);
+	return !rect_is_empty(&report->changed) || job->shot.frame.want_cursor;
 }
 
 /* On a pool thread. */
@@ -159,17 +165,34 @@ static json_t *time_json(int64_t ms)
 	return ms >= 0 ? json_integer(ms) : json_null();
 }
 
+/* As `region` of a shot takes it; null when nothing is in it. */
+static json_t *rect_json(const struct rect *rect)
+{
+	return rect_is_empty(rect) ? json_null()
+				   : json_pack("[iiii]", rect->x, rect->y, rect->width, rect->height);
+}
+
+static void add_changes(const struct act_job *job, json_t *answer)
+{
+	const struct act_report *report = &job->report;
+	if (job->act.has_settle || job->act.has_shot) {
+		json_object_set_new(
+			answer, "changed", json_boolean(!rect_is_empty(&report->changed)));
+		json_object_set_new(answer, "changed_region", rect_json(&report->changed));
+		json_object_set_new(answer, "changed_at_ms", time_json(report->changed_at_ms));
+	}
+	if (job->act.has_settle)
+		json_object_set_new(answer, "settled_at_ms", time_json(report->settled_at_ms));
+	if (job->act.has_settle && report->settled_at_ms < 0)
+		json_object_set_new(answer, "still_changing", rect_json(&report->still_changing));
+}
+
 static void answer_done(struct act_job *job, struct http_request *request)
 {
 	const struct act_report *report = &job->report;
 	json_t *answer = json_pack("{s:I, s:o}", "done", (json_int_t)report->done_count, "results",
 		results_json(job));
-	if (job->act.has_settle || job->act.has_shot) {
-		json_object_set_new(answer, "changed", json_boolean(report->is_changed));
-		json_object_set_new(answer, "changed_at_ms", time_json(report->changed_at_ms));
-	}
-	if (job->act.has_settle)
-		json_object_set_new(answer, "settled_at_ms", time_json(report->settled_at_ms));
+	add_changes(job, answer);
 	if (wants_final_picture(job))
 		json_object_set_new(answer, "shot",
 			shot_picture_json(&job->shot, &job->geometries[job->action_count],
@@ -215,7 +238,8 @@ static void answer_failed(struct act_job *job, struct http_request *request)
 					      : reply_error_json(code, message);
 	free(message);
 	json_object_set_new(answer, "done", json_integer((json_int_t)index));
-	json_object_set_new(answer, "failed", json_integer((json_int_t)index));
+	if (index < job->action_count)
+		json_object_set_new(answer, "failed", json_integer((json_int_t)index));
 	json_object_set_new(answer, "results", results_json(job));
 	reply_json(request, reply_status(code), answer);
 }
@@ -242,15 +266,43 @@ static void on_encoded(void *arg)
 	job_free(job);
 }
 
+static bool has_pictures(const struct act_job *job)
+{
+	bool has_frames = wants_final_picture(job);
+	for (size_t i = 0; i < job->report.done_count; i++)
+		has_frames |= job->report.results[i].has_frame;
+	return has_frames;
+}
+
+/* A person has taken over since the last action: what the screen showed is not for the agent now. */
+static void drop_pictures(struct act_job *job)
+{
+	struct act_report *report = &job->report;
+	for (size_t i = 0; i < report->done_count; i++) {
+		if (report->results[i].has_frame)
+			frame_reply_finish(&report->results[i].frame);
+		report->results[i].has_frame = false;
+	}
+	if (report->has_shot)
+		frame_reply_finish(&report->shot);
+	report->has_shot = false;
+	if (report->status == ACT_OK) {
+		report->status = ACT_LOCKED;
+		snprintf(report->message, sizeof(report->message), "%s",
+			"the actions were done, but a person has taken the screen over since");
+	}
+}
+
 static void on_done(void *arg, struct act_report *report)
 {
 	struct act_job *job = arg;
 	job->is_running = false;
 	job->report = *report;
-	bool has_frames = wants_final_picture(job);
-	for (size_t i = 0; i < report->done_count; i++)
-		has_frames |= report->results[i].has_frame;
-	if (has_frames && call_request(job->call) != NULL) {
+	if (job->is_changed_only && wants_final_picture(job))
+		job->report.shot.area = report->shot_changed;
+	if (has_pictures(job) && lock_hides(job->service))
+		drop_pictures(job);
+	if (has_pictures(job) && call_request(job->call) != NULL) {
 		job->pictures = xcalloc(job->action_count + 1, sizeof(job->pictures[0]));
 		job->geometries = xcalloc(job->action_count + 1, sizeof(job->geometries[0]));
 		job->picture_options =
@@ -306,6 +358,10 @@ static void read_shot(struct json_reader *reader, struct act_job *job)
 		return;
 	json_reader_init(&inner, value, "shot");
 	shot_options_read(&inner, &job->shot);
+	json_read_bool(&inner, "changed_only", &job->is_changed_only);
+	/* What changed is known once it has come to rest. */
+	if (job->is_changed_only && job->shot.frame.wait == FRAME_WAIT_NONE)
+		job->act.has_settle = true;
 	const char *fault = shot_options_check(&job->shot);
 	if (fault != NULL)
 		json_reader_fail(&inner, "timeout_ms", "%s", fault);

@@ -28,7 +28,7 @@
 
 /* What an older client may look for before it uses it. */
 static const char *const features[] = {"shot", "shot.wait", "shot.etag", "shot.annotate", "shots",
-	"act", "act.settle", "xdotool", "windows", "windows.change", "clipboard", "screen.resize", "events", "events.resume", "downloads", "links", "live", "recordings", "replay", "publish", "takeovers", "takeovers.wait", "say", "notify"};
+	"act", "act.settle", "act.changed_only", "xdotool", "windows", "windows.change", "clipboard", "screen.resize", "events", "events.resume", "downloads", "links", "live", "recordings", "replay", "publish", "takeovers", "takeovers.wait", "say", "notify"};
 
 static struct screen_info read_info(const struct service *service)
 {

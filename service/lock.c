@@ -33,10 +33,15 @@ bool lock_refuses_acting(struct service *service, struct http_request *request)
 	return is_locked;
 }
 
-bool lock_refuses_looking(struct service *service, struct http_request *request)
+bool lock_hides(struct service *service)
 {
 	/* A lock whose time is over hides nothing any more. */
-	bool is_hidden = takeovers_is_locked(service->takeovers) && privacy_is_on(service->privacy);
+	return takeovers_is_locked(service->takeovers) && privacy_is_on(service->privacy);
+}
+
+bool lock_refuses_looking(struct service *service, struct http_request *request)
+{
+	bool is_hidden = lock_hides(service);
 	if (is_hidden)
 		lock_reply(service, request);
 	return is_hidden;

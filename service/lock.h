@@ -16,6 +16,8 @@ json_t *lock_error_json(struct service *service, const char *message);
 
 /* For calls that act: true when the request was refused. */
 bool lock_refuses_acting(struct service *service, struct http_request *request);
+/* Whether nobody but the person who holds the screen may see it. */
+bool lock_hides(struct service *service);
 /* For calls that look: a person may have their privacy turned off. */
 bool lock_refuses_looking(struct service *service, struct http_request *request);
 
