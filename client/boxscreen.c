@@ -52,7 +52,7 @@ const char *boxscreen_strerror(int error)
 	case EMSGSIZE:
 		return "the answer is too large to be collected";
 	case ECANCELED:
-		return "the call was ended by its callback";
+		return "the call was ended from this side";
 	case EINVAL:
 		return "the request's method, target or headers cannot be sent";
 	default:
@@ -130,6 +130,7 @@ int boxscreen_send(const struct boxscreen *boxscreen, const struct boxscreen_req
 		.body_len = request->body_len,
 		.silence_max_ms = request->has_silence ? request->silence_max_ms
 						       : boxscreen->silence_max_ms,
+		.cancel_fd = request->cancel_fd,
 	};
 	int ret = exchange_run(boxscreen->socket_path, &exchange, &answer->reader);
 	if (answer->reader.status < 200) { /* not even a head */

@@ -100,6 +100,13 @@ BOXSCREEN_API void boxscreen_request_set_silence(
 	struct boxscreen_request *request, int silence_max_ms);
 
 /*
+ * Lets another thread, or a signal handler, end the call: as soon as `fd` (an eventfd, the reading end
+ * of a pipe) is readable, boxscreen_send() closes its connection and returns -ECANCELED. The daemon
+ * then does no more of what the call asked for. `fd` stays the caller's; -1: nothing ends it.
+ */
+BOXSCREEN_API void boxscreen_request_set_cancel_fd(struct boxscreen_request *request, int fd);
+
+/*
  * Gives the body of the answer to `on_body` as it comes, instead of collecting it: for videos and
  * streams. `data` is gone when it returns; returning 0 goes on, anything else ends the call with
  * -ECANCELED. The body of an HTTP error is collected all the same.

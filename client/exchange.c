@@ -43,20 +43,23 @@ static int connect_to(const char *path, int silence_max_ms)
 	return fd;
 }
 
-/* Waits until fd is ready. Returns 0, -ETIMEDOUT or another negative errno. */
-static int wait_for(int fd, short events, int timeout_ms)
+/* Waits until fd is ready. Returns 0, -ETIMEDOUT, -ECANCELED or another negative errno. */
+static int wait_for(int fd, short events, const struct exchange *exchange)
 {
-	struct pollfd watched = {.fd = fd, .events = events};
+	struct pollfd watched[] = {{.fd = fd, .events = events},
+		{.fd = exchange->cancel_fd, .events = POLLIN}};
 	int ready;
 	do {
-		ready = poll(&watched, 1, timeout_ms);
+		ready = poll(watched, 2, exchange->silence_max_ms);
 	} while (ready < 0 && errno == EINTR);
 	if (ready < 0)
 		return -errno;
+	if (watched[1].revents != 0)
+		return -ECANCELED;
 	return ready > 0 ? 0 : -ETIMEDOUT;
 }
 
-static int send_all(int fd, const void *data, size_t len, int silence_max_ms)
+static int send_all(int fd, const void *data, size_t len, const struct exchange *exchange)
 {
 	const char *next = data;
 	while (len > 0) {
@@ -70,7 +73,7 @@ static int send_all(int fd, const void *data, size_t len, int silence_max_ms)
 			continue;
 		if (errno != EAGAIN)
 			return -errno;
-		int ret = wait_for(fd, POLLOUT, silence_max_ms);
+		int ret = wait_for(fd, POLLOUT, exchange);
 		if (ret < 0)
 			return ret;
 	}
@@ -86,20 +89,20 @@ static int send_request(int fd, const struct exchange *exchange)
 		buffer_printf(&head, "Content-Type: %s\r\nContent-Length: %zu\r\n",
 			exchange->content_type, exchange->body_len);
 	buffer_append(&head, "\r\n", 2);
-	int ret = send_all(fd, head.data, head.len, exchange->silence_max_ms);
+	int ret = send_all(fd, head.data, head.len, exchange);
 	buffer_finish(&head);
 	if (ret == 0 && exchange->content_type != NULL)
-		ret = send_all(fd, exchange->body, exchange->body_len, exchange->silence_max_ms);
+		ret = send_all(fd, exchange->body, exchange->body_len, exchange);
 	/* A daemon that refuses a request by its head (too large) answers and stops reading. */
 	return ret == -EPIPE ? 0 : ret;
 }
 
-static int receive(int fd, int silence_max_ms, struct answer_reader *answer)
+static int receive(int fd, const struct exchange *exchange, struct answer_reader *answer)
 {
 	char *space = xmalloc(READ_SIZE);
 	int ret = 0;
 	while (ret == 0) {
-		ret = wait_for(fd, POLLIN, silence_max_ms);
+		ret = wait_for(fd, POLLIN, exchange);
 		if (ret < 0)
 			break;
 		ssize_t got = recv(fd, space, READ_SIZE, 0);
@@ -122,7 +125,7 @@ int exchange_run(
 		return fd;
 	int ret = send_request(fd, exchange);
 	if (ret == 0)
-		ret = receive(fd, exchange->silence_max_ms, answer);
+		ret = receive(fd, exchange, answer);
 	close(fd);
 	return ret;
 }

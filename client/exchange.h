@@ -19,14 +19,15 @@ struct exchange {
 	const void *body;
 	size_t body_len;
 	int silence_max_ms; /* how long the peer may say nothing; -1: for ever */
+	int cancel_fd;      /* once it is readable, the exchange ends; -1: nothing ends it */
 };
 
 /*
  * Sends the request and reads the answer into *answer (zero-initialised, on_body set by the caller
  * where wanted). Returns 0 once the answer is complete, whatever its status, or a negative errno: what
  * connect(2) says (-ENOENT, -ECONNREFUSED, -EACCES), -ENAMETOOLONG for a path that no socket can
- * have, -ETIMEDOUT, -ECONNRESET when the peer closed too early, and what answer_reader_feed returns.
- * The caller finishes *answer in any case.
+ * have, -ETIMEDOUT, -ECONNRESET when the peer closed too early, -ECANCELED by cancel_fd, and what
+ * answer_reader_feed returns. The caller finishes *answer in any case.
  */
 int exchange_run(
 	const char *socket_path, const struct exchange *exchange, struct answer_reader *answer);

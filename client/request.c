@@ -58,6 +58,7 @@ struct boxscreen_request *boxscreen_request_new(const char *method, const char *
 {
 	struct boxscreen_request *request = xcalloc(1, sizeof(*request));
 	request->method = xstrdup(method);
+	request->cancel_fd = -1;
 	append_text(&request->target, target);
 	append_text(&request->headers, "");
 	request->is_wrong = !is_method(method) || !is_target(target);
@@ -116,6 +117,11 @@ void boxscreen_request_set_silence(struct boxscreen_request *request, int silenc
 {
 	request->silence_max_ms = silence_max_ms;
 	request->has_silence = true;
+}
+
+void boxscreen_request_set_cancel_fd(struct boxscreen_request *request, int fd)
+{
+	request->cancel_fd = fd;
 }
 
 void boxscreen_request_set_on_body(struct boxscreen_request *request,

@@ -19,6 +19,7 @@ struct boxscreen_request {
 	void *on_body_arg;
 	int silence_max_ms;
 	bool has_silence; /* else the client's */
+	int cancel_fd;    /* -1: none */
 	bool is_wrong;    /* something would break the request's lines */
 };
 
