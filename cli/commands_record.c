@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/replies.h"
 
 /* Finishing a long recording takes the daemon a while. */
 #define FINISH_SILENCE_MS 120000
@@ -97,18 +98,6 @@ static int post(const struct invocation *call, const char *method, const char *t
 	return status;
 }
 
-static const char *string_at(const json_t *object, const char *name)
-{
-	const char *value = json_string_value(json_object_get(object, name));
-	return value != NULL ? value : "";
-}
-
-static bool is_active(const json_t *recording)
-{
-	const char *state = string_at(recording, "state");
-	return strcmp(state, "recording") == 0 || strcmp(state, "paused") == 0;
-}
-
 /* The id that was named, or that of the only recording that runs. The caller frees it. */
 static int choose_id(const struct invocation *call, int operand, char **out)
 {
@@ -118,14 +107,11 @@ static int choose_id(const struct invocation *call, int operand, char **out)
 		return EXIT_DONE;
 	}
 	int status = client_get(call, "/v1/recordings", &answer);
-	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL, *recording;
-	size_t index, count = 0;
-	json_array_foreach(json_object_get(reply, "recordings"), index, recording)
-	{
-		if (!is_active(recording) || count++ > 0)
-			continue;
-		*out = xstrdup(string_at(recording, "id"));
-	}
+	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL;
+	size_t count;
+	const json_t *recording = reply_active_recording(reply, &count);
+	if (recording != NULL)
+		*out = xstrdup(reply_text(recording, "id"));
 	if (status == EXIT_DONE && count != 1) {
 		complain(count == 0 ? "nothing is being recorded"
 				    : "there are several recordings: name one; \"boxscreen record "
@@ -142,12 +128,12 @@ static int choose_id(const struct invocation *call, int operand, char **out)
 static void print_recording(const json_t *recording)
 {
 	long long ms = (long long)json_number_value(json_object_get(recording, "duration_ms"));
-	const char *error = string_at(recording, "error");
-	printf("%s  %-9s %s%s%lld:%02lld:%02lld  %8lld KiB  %s\n", string_at(recording, "id"),
-		string_at(recording, "state"), error, error[0] != '\0' ? " " : "", ms / 3600000,
+	const char *error = reply_text(recording, "error");
+	printf("%s  %-9s %s%s%lld:%02lld:%02lld  %8lld KiB  %s\n", reply_text(recording, "id"),
+		reply_text(recording, "state"), error, error[0] != '\0' ? " " : "", ms / 3600000,
 		ms / 60000 % 60, ms / 1000 % 60,
 		(long long)json_number_value(json_object_get(recording, "bytes")) / 1024,
-		string_at(recording, "path"));
+		reply_text(recording, "path"));
 }
 
 static void add_output(const struct invocation *call, json_t *body)
@@ -167,7 +153,7 @@ int command_record_start(const struct invocation *call)
 	add_output(call, body);
 	int status = post(call, "POST", "/v1/recordings", body, &reply);
 	if (reply != NULL)
-		puts(string_at(reply, "id"));
+		puts(reply_text(reply, "id"));
 	json_decref(reply);
 	return status;
 }
@@ -193,7 +179,7 @@ int command_record_stop(const struct invocation *call)
 	json_t *reply = NULL;
 	int status = change(call, "stop", NULL, 0, &reply);
 	if (reply != NULL)
-		puts(string_at(reply, "path"));
+		puts(reply_text(reply, "path"));
 	json_decref(reply);
 	return status;
 }
@@ -316,7 +302,7 @@ int command_replay_save(const struct invocation *call)
 	add_output(call, body);
 	int status = post(call, "POST", "/v1/replay/save", body, &reply);
 	if (reply != NULL)
-		puts(string_at(reply, "path"));
+		puts(reply_text(reply, "path"));
 	json_decref(reply);
 	return status;
 }
@@ -341,7 +327,7 @@ int command_publish(const struct invocation *call)
 	add_options(call, body);
 	int status = post(call, "POST", "/v1/publish", body, &reply);
 	if (reply != NULL)
-		puts(string_at(reply, "id"));
+		puts(reply_text(reply, "id"));
 	json_decref(reply);
 	return status;
 }

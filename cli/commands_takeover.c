@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* boxscreen takeover, say, notes: asking a person, and what is written to and fro. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/replies.h"
 
 #define WAIT_S         55
 #define RETRY_FIRST_MS 100
@@ -37,12 +37,6 @@ static int post(
 	return status;
 }
 
-static const char *member(const json_t *object, const char *name)
-{
-	const char *text = json_string_value(json_object_get(object, name));
-	return text != NULL ? text : "";
-}
-
 /* Progress is for people: on a terminal only. */
 static void show(const char *text)
 {
@@ -52,37 +46,25 @@ static void show(const char *text)
 
 static void show_state(const json_t *takeover)
 {
-	const char *state = member(takeover, "state");
-	char *line = NULL;
-	if (strcmp(state, "open") == 0 && json_is_string(json_object_get(takeover, "left_at")))
-		line = xasprintf(
-			"the person has left without handing back; the link is good until %s",
-			member(takeover, "expires_at"));
-	else if (strcmp(state, "open") == 0)
-		line = xasprintf("waiting for somebody to open the link (good until %s)",
-			member(takeover, "expires_at"));
-	else if (strcmp(state, "connected") == 0)
-		line = xstrdup("a person has the screen");
-	else if (strcmp(state, "away") == 0)
-		line = xstrdup("the person's connection is lost; waiting for them to come back");
-	if (line != NULL)
-		show(line);
-	free(line);
+	char *words = reply_takeover_words(takeover);
+	if (words != NULL)
+		show(words);
+	free(words);
 }
 
 /* Prints what came of it; the exit status. */
 static int finish(
 	const struct invocation *call, const json_t *takeover, const struct http_answer *answer)
 {
-	const char *state = member(takeover, "state");
+	const char *state = reply_text(takeover, "state");
 	int status = strcmp(state, "handed_back") == 0 ? EXIT_DONE
 		     : strcmp(state, "expired") == 0   ? EXIT_TIMED_OUT
 						       : EXIT_ERROR;
 	if (call->wants_json) {
 		client_print(answer->body.data, answer->body.len, true);
 	} else if (status == EXIT_DONE) {
-		const char *message = member(takeover, "message");
-		char *line = xasprintf("%s%s%s", member(takeover, "outcome"),
+		const char *message = reply_text(takeover, "message");
+		char *line = xasprintf("%s%s%s", reply_text(takeover, "outcome"),
 			message[0] != '\0' ? ": " : "", message);
 		client_print(line, strlen(line), true);
 		free(line);
@@ -97,13 +79,6 @@ static void pause_ms(int ms)
 {
 	const struct timespec pause = {ms / 1000, ms % 1000 * 1000000L};
 	nanosleep(&pause, NULL);
-}
-
-/* A daemon that is started anew, or a line that broke: the takeover is still there. */
-static bool is_worth_retrying(int error)
-{
-	return error == -ECONNRESET || error == -ECONNREFUSED || error == -ENOENT ||
-	       error == -ETIMEDOUT;
 }
 
 static int poll_once(const struct invocation *call, const char *id, json_int_t version,
@@ -125,7 +100,7 @@ static int wait_for_end(const struct invocation *call, const char *id, json_int_
 	for (;;) {
 		struct http_answer answer = {0};
 		int ret = poll_once(call, id, version, &answer);
-		if (ret < 0 && is_worth_retrying(ret)) {
+		if (ret < 0 && reply_may_come_later(ret)) {
 			if (retry_ms == RETRY_FIRST_MS)
 				show("the daemon does not answer; waiting for it to come back");
 			http_answer_finish(&answer);
@@ -179,13 +154,13 @@ static int open_takeover(const struct invocation *call, const char *note)
 	int status = post(call, "/v1/takeovers", request_body(call, note), &answer);
 	json_t *takeover = status == EXIT_DONE ? client_parse(&answer) : NULL;
 	if (takeover != NULL && invocation_value(call, "no-wait") != NULL) {
-		const char *url = member(takeover, "url");
+		const char *url = reply_text(takeover, "url");
 		status = call->wants_json ? client_print(answer.body.data, answer.body.len, true)
 					  : client_print(url, strlen(url), true);
 	} else if (takeover != NULL) {
-		fprintf(stderr, "%s\n", member(takeover, "url"));
+		fprintf(stderr, "%s\n", reply_text(takeover, "url"));
 		show_state(takeover);
-		status = wait_for_end(call, member(takeover, "id"),
+		status = wait_for_end(call, reply_text(takeover, "id"),
 			json_integer_value(json_object_get(takeover, "version")));
 	} else if (status == EXIT_DONE) {
 		status = EXIT_ERROR;
@@ -206,14 +181,14 @@ static int use_open_one(const struct invocation *call, bool cancels)
 		complain("no takeover is open; open one with --note TEXT");
 		status = EXIT_USAGE;
 	} else if (status == EXIT_DONE && cancels) {
-		char *target = xasprintf("/v1/takeovers/%s/cancel", member(takeover, "id"));
+		char *target = xasprintf("/v1/takeovers/%s/cancel", reply_text(takeover, "id"));
 		status = post(call, target, json_object(), &cancelled);
 		if (status == EXIT_DONE && call->wants_json)
 			status = client_print(cancelled.body.data, cancelled.body.len, true);
 		free(target);
 	} else if (status == EXIT_DONE) {
 		show_state(takeover);
-		status = wait_for_end(call, member(takeover, "id"),
+		status = wait_for_end(call, reply_text(takeover, "id"),
 			json_integer_value(json_object_get(takeover, "version")));
 	}
 	json_decref(reply);
@@ -258,8 +233,8 @@ int command_notes(const struct invocation *call)
 		const json_t *notes = json_object_get(reply, "notes");
 		for (size_t i = 0; i < json_array_size(notes); i++) {
 			const json_t *note = json_array_get(notes, i);
-			printf("%s %s: %s\n", member(note, "time"), member(note, "from"),
-				member(note, "text"));
+			printf("%s %s: %s\n", reply_text(note, "time"), reply_text(note, "from"),
+				reply_text(note, "text"));
 		}
 		status = reply != NULL ? client_print("", 0, false) : EXIT_ERROR;
 		json_decref(reply);
