@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Checks the man pages against the tables of the programs, as TAP: manpages.py BOXSCREEN BOXSCREEND
 
-Every command and option of the programs is described in its page, and no page describes one that
-does not exist.
+Every command and option of the programs and every function of the library is described in its page,
+and no page describes one that does not exist.
 """
 import os
 import re
 import subprocess
 import sys
 
-PAGES = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "docs", "man")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PAGES = os.path.join(ROOT, "docs", "man")
 OPTION = re.compile(r"--[a-z][a-z0-9-]*")
 
 
@@ -60,6 +61,21 @@ def daemon_faults(program):
     yield from compare("boxscreend", table, described_options(page))
 
 
+def spaceless(text):
+    """C without what may be written in several ways: blanks, comments, scdoc's marks."""
+    return re.sub(r"\s+|[\\*_]|\+\+$", "", text, flags=re.M)
+
+
+def library_faults():
+    """The page's synopsis has the header's declarations, word for word."""
+    with open(os.path.join(ROOT, "client", "boxscreen.h"), encoding="utf-8") as file:
+        header = set(re.findall(r"^BOXSCREEN_API ([^;]+);", file.read(), re.M))
+    synopsis = re.search(r"^# SYNOPSIS\n(.*?)^# ", read_page("libboxscreen.3.scd"), re.M | re.S)
+    page = re.findall(r"^([a-z][^;\n]+\));", synopsis.group(1), re.M)
+    yield from compare("libboxscreen", {spaceless(text) for text in header},
+                       {spaceless(text) for text in page})
+
+
 def rendering_faults():
     for name in sorted(os.listdir(PAGES)):
         if not name.endswith(".scd"):
@@ -74,6 +90,7 @@ def main():
     tool, daemon = sys.argv[1:3]
     checks = [("boxscreen(1) says what the command table says", lambda: tool_faults(tool)),
               ("boxscreend(8) says what the option table says", lambda: daemon_faults(daemon)),
+              ("libboxscreen(3) says what the header says", library_faults),
               ("scdoc takes every page", rendering_faults)]
     has_failed = False
     print(f"1..{len(checks)}")
