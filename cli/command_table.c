@@ -7,8 +7,9 @@
 /* The table shall read as one. */
 /* clang-format off */
 #define OPTIONS(...) (const struct option[]){__VA_ARGS__, {NULL}}
-#define OPTION_SETTLE                                                                              \
-	{"settle", 0, NULL, "then wait until the screen is quiet, and tell whether it changed"}
+#define OPTIONS_SETTLE                                                                             \
+	{"settle", 0, NULL, "then wait until the screen is quiet, and tell what changed"},          \
+		{"shot-changed", 0, "FILE", "the same, with a picture of what changed, if anything"}
 #define OPTION_MODIFIERS {"modifiers", 'm', "KEYS", "keys held meanwhile, such as ctrl+shift"}
 #define OPTIONS_FILM                                                                               \
 	{"fps", 0, "N", "pictures a second, at most (30)"},                                        \
@@ -74,7 +75,7 @@ const struct command commands[] = {
 			OPTION_BUTTON,
 			{"count", 'n', "N", "2 for a double click"},
 			OPTION_MODIFIERS,
-			OPTION_SETTLE),
+			OPTIONS_SETTLE),
 		.run = command_click,
 	},
 	{
@@ -83,7 +84,7 @@ const struct command commands[] = {
 		.operands_min = 2,
 		.operands_max = 2,
 		.summary = "move the pointer",
-		.options = OPTIONS(OPTION_SETTLE),
+		.options = OPTIONS(OPTIONS_SETTLE),
 		.run = command_move,
 	},
 	{
@@ -92,7 +93,7 @@ const struct command commands[] = {
 		.operands_min = 4,
 		.operands_max = 2000,
 		.summary = "press at the first point, move along the others, release at the last",
-		.options = OPTIONS(OPTION_BUTTON, OPTION_MODIFIERS, OPTION_SETTLE),
+		.options = OPTIONS(OPTION_BUTTON, OPTION_MODIFIERS, OPTIONS_SETTLE),
 		.run = command_drag,
 	},
 	{
@@ -105,7 +106,7 @@ const struct command commands[] = {
 		.options = OPTIONS(
 			{"at", 0, "X,Y", "there, instead of where the pointer is"},
 			OPTION_MODIFIERS,
-			OPTION_SETTLE),
+			OPTIONS_SETTLE),
 		.run = command_scroll,
 	},
 	{
@@ -116,7 +117,7 @@ const struct command commands[] = {
 		.summary = "press keys: Return, ctrl+s, F5",
 		.details = "Names are X keysym names, those of browsers (Enter, ArrowDown), single "
 			   "characters and U+20AC.\nSeveral are pressed one after the other.",
-		.options = OPTIONS({"count", 'n', "N", "press each so often"}, OPTION_SETTLE),
+		.options = OPTIONS({"count", 'n', "N", "press each so often"}, OPTIONS_SETTLE),
 		.run = command_key,
 	},
 	{
@@ -130,7 +131,7 @@ const struct command commands[] = {
 			{"file", 'f', "FILE", "the text of a file; - is standard input"},
 			{"delay-ms", 0, "MS", "pause between characters"},
 			{"paste", 0, NULL, "through the clipboard"},
-			OPTION_SETTLE),
+			OPTIONS_SETTLE),
 		.run = command_type,
 	},
 	{
@@ -141,6 +142,7 @@ const struct command commands[] = {
 		.summary = "run a batch of actions, as JSON; - is standard input",
 		.details = "The file is what POST /v1/act takes: {\"actions\":[…]}, a list of actions, "
 			   "or one. Prints the reply.",
+		.options = OPTIONS(OPTIONS_SETTLE),
 		.run = command_act,
 	},
 	{

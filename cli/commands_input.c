@@ -1,84 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* boxscreen click, move, drag, scroll, key, type and act: each is one POST /v1/act. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
+#include "cli/act_call.h"
 #include "cli/arguments.h"
-#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/input_file.h"
-
-/* Typing a long text or waiting takes its time; the daemon answers when it is over. */
-#define NO_SILENCE_LIMIT (-1)
-
-static int post_act(const struct invocation *call, const void *body, size_t len, bool prints_reply)
-{
-	struct http_answer answer = {0};
-	const struct http_call http = {.method = "POST",
-		.target = "/v1/act",
-		.content_type = "application/json",
-		.body = body,
-		.body_len = len,
-		.silence_max_ms = NO_SILENCE_LIMIT};
-	int status = client_call(call, &http, &answer);
-	if (status == EXIT_DONE && (prints_reply || call->wants_json))
-		status = client_print(answer.body.data, answer.body.len, true);
-	http_answer_finish(&answer);
-	return status;
-}
-
-/* Tells what --settle found: whether the screen changed, and after how long it was quiet. */
-static void print_settled(const json_t *reply)
-{
-	const json_t *settled = json_object_get(reply, "settled_at_ms");
-	printf("%s", json_is_true(json_object_get(reply, "changed")) ? "changed" : "unchanged");
-	if (json_is_integer(settled))
-		printf(", quiet after %lld ms\n", (long long)json_integer_value(settled));
-	else
-		printf(", not quiet yet\n");
-}
-
-static int post_settling(const struct invocation *call, const char *body)
-{
-	struct http_answer answer = {0};
-	const struct http_call http = {.method = "POST",
-		.target = "/v1/act",
-		.content_type = "application/json",
-		.body = body,
-		.body_len = strlen(body),
-		.silence_max_ms = NO_SILENCE_LIMIT};
-	int status = client_call(call, &http, &answer);
-	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL;
-	if (status == EXIT_DONE && reply == NULL)
-		status = EXIT_ERROR;
-	else if (status == EXIT_DONE)
-		print_settled(reply);
-	json_decref(reply);
-	http_answer_finish(&answer);
-	return status;
-}
-
-/* Runs one action, which is taken. */
-static int run_action(const struct invocation *call, json_t *action)
-{
-	json_t *batch = json_pack("{s:[o]}", "actions", action);
-	bool settles = invocation_value(call, "settle") != NULL;
-	if (settles)
-		json_object_set_new(batch, "settle", json_object());
-	char *body = json_dumps(batch, JSON_COMPACT);
-	json_decref(batch);
-	if (body == NULL) {
-		complain("%s: what is given is not valid UTF-8", call->command->name);
-		return EXIT_USAGE;
-	}
-	int status = settles && !call->wants_json ? post_settling(call, body)
-						  : post_act(call, body, strlen(body), false);
-	free(body);
-	return status;
-}
 
 static bool parse_number(const struct invocation *call, const char *text, double *out)
 {
@@ -127,7 +57,7 @@ static void add_text(const struct invocation *call, json_t *action, const char *
 static int finish(const struct invocation *call, json_t *action, bool is_good)
 {
 	if (is_good)
-		return run_action(call, action);
+		return act_call_send_batch(call, json_pack("{s:[o]}", "actions", action), false);
 	json_decref(action);
 	return EXIT_USAGE;
 }
@@ -250,12 +180,33 @@ int command_type(const struct invocation *call)
 	return finish(call, action, add_count(call, action, "delay-ms", "delay_ms"));
 }
 
+/* The file's batch as an object to which options can be added; NULL after saying what is wrong. */
+static json_t *parse_batch(const struct invocation *call, const struct buffer *body)
+{
+	json_error_t error;
+	json_t *given = json_loadb((const char *)body->data, body->len, JSON_REJECT_DUPLICATES, &error);
+	if (!json_is_object(given) && !json_is_array(given)) {
+		complain("act: %s: %s", call->operands[0],
+			given != NULL ? "holds neither a batch nor a list of actions" : error.text);
+		json_decref(given);
+		return NULL;
+	}
+	/* A vendor's block may have "actions" too, beside its "type". */
+	if (json_object_get(given, "actions") != NULL && json_object_get(given, "type") == NULL)
+		return given;
+	return json_pack("{s:o}", "actions", given);
+}
+
 int command_act(const struct invocation *call)
 {
 	struct buffer body = {0};
 	int status = input_file_read(call->operands[0], &body);
-	if (status == EXIT_DONE)
-		status = post_act(call, body.data, body.len, true);
+	if (status == EXIT_DONE && !act_call_looks(call)) {
+		status = act_call_send(call, body.data, body.len, true);
+	} else if (status == EXIT_DONE) {
+		json_t *batch = parse_batch(call, &body);
+		status = batch != NULL ? act_call_send_batch(call, batch, true) : EXIT_USAGE;
+	}
 	buffer_finish(&body);
 	return status;
 }

@@ -3,42 +3,16 @@
  * boxscreen shot: GET /v1/shot with the options as they were given; the daemon judges them. The
  * picture goes to standard output or to a file, whole or not at all.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/atomic_file.h"
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
-
-static const struct {
-	const char *ending, *format;
-} endings[] = {{".png", "png"}, {".jpg", "jpeg"}, {".jpeg", "jpeg"}, {".webp", "webp"}};
-
-/*
- * The format that the file's ending names; "" when it has no ending (the daemon's default then),
- * NULL when the ending is another one's.
- */
-static const char *format_of_file(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	const char *name = slash != NULL ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
-	if (dot == NULL || dot == name)
-		return "";
-	for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-		if (strcasecmp(dot, endings[i].ending) == 0)
-			return endings[i].format;
-	}
-	return NULL;
-}
+#include "cli/picture_file.h"
 
 /* Checks where the picture shall go, before the daemon is asked for it. */
 static bool check_output(const struct invocation *call, const char *path)
@@ -51,14 +25,8 @@ static bool check_output(const struct invocation *call, const char *path)
 		complain("shot: a picture does not go to a terminal: use --output FILE or a pipe");
 		return false;
 	}
-	if (path != NULL && invocation_value(call, "format") == NULL &&
-		format_of_file(path) == NULL) {
-		complain("shot: %s: the ending names no format: end it in .png, .jpg or .webp, or "
-			 "give --format",
-			path);
-		return false;
-	}
-	return true;
+	return path == NULL || invocation_value(call, "format") != NULL ||
+	       picture_file_check("shot", path, ", or give --format");
 }
 
 static char *make_target(const struct invocation *call, const char *path)
@@ -66,7 +34,7 @@ static char *make_target(const struct invocation *call, const char *path)
 	struct buffer target = {0};
 	buffer_printf(&target, "/v1/shot");
 	client_append_query(&target, call);
-	const char *format = path != NULL ? format_of_file(path) : "";
+	const char *format = path != NULL ? picture_file_format(path) : "";
 	if (invocation_value(call, "format") == NULL && format[0] != '\0')
 		buffer_printf(&target, "%cformat=%s",
 			memchr(target.data, '?', target.len) != NULL ? '&' : '?', format);
@@ -82,36 +50,6 @@ static int silence_max_ms(const struct invocation *call)
 	if (wait_ms < 0 || wait_ms > 24L * 3600 * 1000)
 		wait_ms = 0;
 	return CLIENT_SILENCE_MAX_MS + (int)wait_ms;
-}
-
-/* A device or a FIFO cannot be renamed over: what is there is written to. */
-static int write_through(const char *path, const struct buffer *picture)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
-	if (fd < 0)
-		return -errno;
-	int ret = 0;
-	for (size_t done = 0; done < picture->len && ret == 0;) {
-		ssize_t written = write(fd, picture->data + done, picture->len - done);
-		if (written >= 0)
-			done += (size_t)written;
-		else if (errno != EINTR)
-			ret = -errno;
-	}
-	if (close(fd) < 0 && ret == 0)
-		ret = -errno;
-	return ret;
-}
-
-static int write_picture(const char *path, const struct buffer *picture)
-{
-	int ret = atomic_file_write(path, picture->data, picture->len, 0666, 0);
-	if (ret == -EEXIST)
-		ret = write_through(path, picture);
-	if (ret == 0)
-		return EXIT_DONE;
-	complain("%s: %s", path, strerror(-ret));
-	return EXIT_ERROR;
 }
 
 /* With --json: what the headers say, and where the picture is. */
@@ -166,7 +104,7 @@ static int deliver(
 	if (path == NULL)
 		status = client_print(answer->body.data, answer->body.len, false);
 	else
-		status = write_picture(path, &answer->body);
+		status = picture_file_write(path, &answer->body);
 	if (status == EXIT_DONE && call->wants_json)
 		status = print_facts(path, answer);
 	return status == EXIT_DONE ? judge_wait(call, answer) : status;

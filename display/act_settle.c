@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a batch of actions has brought about: waits for quiet, compares the screen with how it was before
-   the batch, takes the picture. */
+/* What a batch of actions has brought about: waits for quiet, compares the screen with how it was
+   before the batch, takes the picture. */
 #include <errno.h>
 #include <stddef.h>
 
@@ -42,9 +42,8 @@ bool act_watch_changes(struct run *run)
 	if (requests->grabber == NULL || grabber_update(requests->grabber) != 0)
 		return false;
 	run->before = frame_ref(grabber_frame(requests->grabber));
-	run->watch = (struct frame_watch){.min_interval_ms = WATCH_INTERVAL_MS,
-		.on_frame = on_watched_frame,
-		.arg = run};
+	run->watch = (struct frame_watch){
+		.min_interval_ms = WATCH_INTERVAL_MS, .on_frame = on_watched_frame, .arg = run};
 	frame_feed_add(requests->feed, &run->watch);
 	return true;
 }
@@ -89,7 +88,8 @@ static void on_shot(void *arg, struct frame_reply *reply)
 	run->report.shot = *reply;
 	if (reply->error == 0)
 		run->report.shot_changed = changed_within(run, reply->frame, &reply->area);
-	/* An area that is not there leaves the screen as it is, which has been read all the same. */
+	/* An area that is not there leaves the screen as it is, which has been read all the same.
+	 */
 	measure(run, grabber_frame(run->runner->hand->requests->grabber));
 	act_finish(run);
 }

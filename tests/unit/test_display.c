@@ -45,6 +45,22 @@ static void activity_knows_when_an_area_changed(void **state)
 	activity_destroy(activity);
 }
 
+static void activity_tells_what_changed_lately(void **state)
+{
+	struct activity *activity = activity_create(300, 200);
+	struct rect changed = activity_changed_since(activity, INT64_MIN);
+	assert_true(rect_is_empty(&changed));
+	note(activity, 70, 0, 10, 10, 1, 1000);
+	note(activity, 299, 199, 1, 1, 2, 5000);
+	changed = activity_changed_since(activity, 1000);
+	assert_true(rect_equals(&changed, &(struct rect){64, 0, 236, 200}));
+	changed = activity_changed_since(activity, 1001);
+	assert_true(rect_equals(&changed, &(struct rect){256, 192, 44, 8}));
+	changed = activity_changed_since(activity, 5001);
+	assert_true(rect_is_empty(&changed));
+	activity_destroy(activity);
+}
+
 static void what_moves_becomes_hot_and_cools(void **state)
 {
 	struct activity *activity = activity_create(1280, 800);
@@ -297,6 +313,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(activity_knows_when_an_area_changed),
+		cmocka_unit_test(activity_tells_what_changed_lately),
 		cmocka_unit_test(what_moves_becomes_hot_and_cools),
 		cmocka_unit_test(a_blinking_caret_is_never_hot),
 		cmocka_unit_test(the_hot_rectangle_is_stable),

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "cli/act_call.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "cli/arguments.h"
+#include "cli/base64.h"
+#include "cli/client.h"
+#include "cli/command.h"
+#include "cli/picture_file.h"
+
+/* Typing a long text or waiting takes its time; the daemon answers when it is over. */
+#define NO_SILENCE_LIMIT (-1)
+
+bool act_call_looks(const struct invocation *call)
+{
+	return invocation_value(call, "settle") != NULL ||
+	       invocation_value(call, "shot-changed") != NULL;
+}
+
+static int post(
+	const struct invocation *call, const void *body, size_t len, struct http_answer *answer)
+{
+	const struct http_call http = {.method = "POST",
+		.target = "/v1/act",
+		.content_type = "application/json",
+		.body = body,
+		.body_len = len,
+		.silence_max_ms = NO_SILENCE_LIMIT};
+	return client_call(call, &http, answer);
+}
+
+int act_call_send(const struct invocation *call, const void *body, size_t len, bool prints_reply)
+{
+	struct http_answer answer = {0};
+	int status = post(call, body, len, &answer);
+	if (status == EXIT_DONE && (prints_reply || call->wants_json))
+		status = client_print(answer.body.data, answer.body.len, true);
+	http_answer_finish(&answer);
+	return status;
+}
+
+/* The batch's own `settle` and `shot` stay; what the options say is added. */
+static void add_options(const struct invocation *call, json_t *batch)
+{
+	const char *path = invocation_value(call, "shot-changed");
+	if (json_object_get(batch, "settle") == NULL)
+		json_object_set_new(batch, "settle", json_object());
+	if (path == NULL)
+		return;
+	json_t *shot = json_object_get(batch, "shot");
+	if (!json_is_object(shot)) {
+		shot = json_object();
+		json_object_set_new(batch, "shot", shot);
+	}
+	json_object_set_new(shot, "changed_only", json_true());
+	const char *format = picture_file_format(path);
+	if (format[0] != '\0' && json_object_get(shot, "format") == NULL)
+		json_object_set_new(shot, "format", json_string(format));
+}
+
+/* Writes the picture of the answer, if there is one, and puts its path where it was. */
+static int take_picture(const char *path, json_t *reply)
+{
+	json_t *shot = json_object_get(reply, "shot");
+	const char *base64 = json_string_value(json_object_get(shot, "base64"));
+	struct buffer picture = {0};
+	if (base64 == NULL)
+		return EXIT_DONE;
+	int status = EXIT_ERROR;
+	if (base64_decode(base64, &picture))
+		status = picture_file_write(path, &picture);
+	else
+		complain("the daemon's reply holds no picture that can be read");
+	buffer_finish(&picture);
+	json_object_del(shot, "base64");
+	json_object_set_new(shot, "path", json_string(path));
+	return status;
+}
+
+/* "10,20,300,40" of a list of four numbers. */
+static bool print_rect(const char *lead, const json_t *rect, const char *tail)
+{
+	json_int_t x, y, width, height;
+	if (json_unpack((json_t *)rect, "[IIII]", &x, &y, &width, &height) != 0)
+		return false;
+	printf("%s%lld,%lld,%lld,%lld%s", lead, (long long)x, (long long)y, (long long)width,
+		(long long)height, tail);
+	return true;
+}
+
+/* What has changed where, and after how long it was quiet. */
+static void print_change(const json_t *reply)
+{
+	const json_t *settled = json_object_get(reply, "settled_at_ms");
+	const json_t *restless = json_object_get(reply, "still_changing");
+	if (!json_is_true(json_object_get(reply, "changed")))
+		printf("unchanged");
+	else if (!print_rect("changed in ", json_object_get(reply, "changed_region"), ""))
+		printf("changed");
+	if (json_is_integer(settled))
+		printf(", quiet after %lld ms\n", (long long)json_integer_value(settled));
+	else if (!print_rect(", not quiet yet: ", restless, " goes on changing\n"))
+		printf(", not quiet yet: a program is starting\n");
+}
+
+static int print_reply(json_t *reply)
+{
+	char *text = json_dumps(reply, JSON_COMPACT);
+	int status = client_print(text, text != NULL ? strlen(text) : 0, true);
+	free(text);
+	return status;
+}
+
+static int send_looking(const struct invocation *call, const char *body, bool prints_reply)
+{
+	const char *path = invocation_value(call, "shot-changed");
+	struct http_answer answer = {0};
+	int status = post(call, body, strlen(body), &answer);
+	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL;
+	if (status == EXIT_DONE && reply == NULL)
+		status = EXIT_ERROR;
+	if (status == EXIT_DONE && path != NULL)
+		status = take_picture(path, reply);
+	if (reply != NULL && (prints_reply || call->wants_json)) {
+		int printed = print_reply(reply);
+		status = status == EXIT_DONE ? printed : status;
+	} else if (reply != NULL) {
+		print_change(reply);
+	}
+	json_decref(reply);
+	http_answer_finish(&answer);
+	return status;
+}
+
+int act_call_send_batch(const struct invocation *call, json_t *batch, bool prints_reply)
+{
+	const char *path = invocation_value(call, "shot-changed");
+	bool looks = act_call_looks(call);
+	if (path != NULL && !picture_file_check(call->command->name, path, "")) {
+		json_decref(batch);
+		return EXIT_USAGE;
+	}
+	if (looks)
+		add_options(call, batch);
+	char *body = json_dumps(batch, JSON_COMPACT);
+	json_decref(batch);
+	if (body == NULL) {
+		complain("%s: what is given is not valid UTF-8", call->command->name);
+		return EXIT_USAGE;
+	}
+	int status = looks ? send_looking(call, body, prints_reply)
+			   : act_call_send(call, body, strlen(body), prints_reply);
+	free(body);
+	return status;
+}
