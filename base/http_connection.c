@@ -25,13 +25,15 @@
 
 static void on_event(struct http_watch *watch, uint32_t events);
 
-static void set_phase(struct http_connection *connection, enum http_phase phase)
+void http_connection_set_phase(struct http_connection *connection, enum http_phase phase)
 {
 	if ((phase == HTTP_PHASE_IDLE) != (connection->phase == HTTP_PHASE_IDLE)) {
 		list_remove(&connection->idle_link);
 		if (phase == HTTP_PHASE_IDLE)
 			list_append(&connection->listener->idle, &connection->idle_link);
 	}
+	connection->listener->answering_count += phase == HTTP_PHASE_ANSWER;
+	connection->listener->answering_count -= connection->phase == HTTP_PHASE_ANSWER;
 	connection->phase = phase;
 }
 
@@ -93,7 +95,15 @@ static void refuse(struct http_connection *connection, const struct http_fault *
 	connection->request = NULL;
 	connection->in.len = 0;
 	connection->since_us = clock_monotonic_us();
-	set_phase(connection, HTTP_PHASE_SENDING);
+	http_connection_set_phase(connection, HTTP_PHASE_SENDING);
+}
+
+void http_connection_turn_away(struct http_connection *connection, const struct http_fault *fault)
+{
+	connection->is_turned_away = true;
+	connection->listener->turned_away_count++;
+	refuse(connection, fault);
+	http_connection_run(connection);
 }
 
 static bool check_body_size(struct http_connection *connection, uint64_t size)
@@ -122,7 +132,7 @@ static void begin_request(struct http_connection *connection)
 	if (!request->head.is_chunked && !check_body_size(connection, request->head.content_length))
 		return;
 	memset(&connection->chunked, 0, sizeof(connection->chunked));
-	set_phase(connection, HTTP_PHASE_BODY);
+	http_connection_set_phase(connection, HTTP_PHASE_BODY);
 	bool has_body = request->head.is_chunked || request->head.content_length > 0;
 	if (request->head.expects_continue && has_body && connection->in.len == 0) {
 		static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -143,7 +153,7 @@ static bool read_head(struct http_connection *connection)
 			return false;
 		connection->head_scanned = 0;
 		connection->since_us = clock_monotonic_us();
-		set_phase(connection, HTTP_PHASE_HEAD);
+		http_connection_set_phase(connection, HTTP_PHASE_HEAD);
 	}
 	struct http_fault fault;
 	enum http_scan scan = http_head_scan(
@@ -228,7 +238,7 @@ static void hand_over(struct http_connection *connection)
 {
 	struct http_request *request = connection->request;
 	struct http_listener *listener = connection->listener;
-	set_phase(connection, HTTP_PHASE_ANSWER);
+	http_connection_set_phase(connection, HTTP_PHASE_ANSWER);
 	request->is_in_use = true;
 	listener->handler(listener->arg, request);
 	request->is_in_use = false;
@@ -306,7 +316,7 @@ static void finish_answer(struct http_connection *connection)
 	if (connection->keeps_alive) {
 		if (connection->in.len == 0)
 			buffer_finish(&connection->in); /* many idle connections, little memory */
-		set_phase(connection, HTTP_PHASE_IDLE);
+		http_connection_set_phase(connection, HTTP_PHASE_IDLE);
 		return;
 	}
 	if (!connection->lingers || connection->is_half_closed) {
@@ -318,7 +328,7 @@ static void finish_answer(struct http_connection *connection)
 	 * answer away from a peer that is still sending.
 	 */
 	connection->transport.ops->shut_down(&connection->transport);
-	set_phase(connection, HTTP_PHASE_LINGER);
+	http_connection_set_phase(connection, HTTP_PHASE_LINGER);
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
@@ -445,6 +455,8 @@ void http_connection_close(struct http_connection *connection)
 	list_remove(&connection->link);
 	list_append(&connection->server->dead, &connection->link);
 	connection->listener->connection_count--;
+	connection->listener->answering_count -= connection->phase == HTTP_PHASE_ANSWER;
+	connection->listener->turned_away_count -= connection->is_turned_away;
 
 	struct http_request *request = connection->request;
 	bool was_handed_over = connection->phase == HTTP_PHASE_ANSWER;

@@ -65,6 +65,8 @@ struct http_listener {
 	int64_t paused_until_us;   /* not accepting until then; 0: accepting */
 	struct list connections;
 	int connection_count;
+	int answering_count;       /* of them: those in HTTP_PHASE_ANSWER */
+	int turned_away_count;     /* of them: those that are only told that there is no room */
 	struct list idle;          /* connections without a request, longest idle first */
 };
 
@@ -90,6 +92,7 @@ struct http_connection {
 	bool has_failed;           /* to be closed as soon as nobody is inside */
 	bool is_half_closed;       /* the peer has finished sending */
 	bool keeps_alive;
+	bool is_turned_away;
 	bool lingers;              /* closes by way of HTTP_PHASE_LINGER */
 	struct buffer in;          /* read but not used */
 	size_t head_scanned;
@@ -137,9 +140,13 @@ void http_listener_resume(struct http_listener *listener, int64_t now_us);
 /* Takes fd. Returns NULL (fd closed) when it cannot be watched. */
 struct http_connection *http_connection_create(
 	struct http_listener *listener, int fd, const char *peer);
+/* Answers what comes first with the fault, unread, and closes after that. */
+void http_connection_turn_away(struct http_connection *connection, const struct http_fault *fault);
 /* Closes it now; calls on_gone for an unanswered request. Only when nobody is inside. */
 void http_connection_close(struct http_connection *connection);
 void http_connection_free(struct http_connection *connection);
+/* Every change of phase: whoever counts or lists connections by it follows. */
+void http_connection_set_phase(struct http_connection *connection, enum http_phase phase);
 /* Goes on as far as what is here and what can be sent allow; may close it. */
 void http_connection_run(struct http_connection *connection);
 /* The deadline has come. */

@@ -24,6 +24,9 @@
 #define ACCEPTS_AT_ONCE 64
 #define PAUSE_US        200000
 
+/* Peers that may be told at once that there is no room; it takes them two seconds at most. */
+#define TURNED_AWAY_MAX 64
+
 union address {
 	struct sockaddr any;
 	struct sockaddr_in v4;
@@ -90,8 +93,23 @@ static bool drop_slowest(struct http_listener *listener)
 /* Room for one more. What is local is trusted to finish; it may be sending megabytes. */
 static bool make_room(struct http_listener *listener)
 {
-	return listener->connection_count < listener->limits.connections_max || drop_idle(listener) ||
+	int count = listener->connection_count - listener->turned_away_count;
+	return count < listener->limits.connections_max || drop_idle(listener) ||
 	       (!listener->is_unix && drop_slowest(listener));
+}
+
+/* Says why there is no connection. Behind TLS nothing can be said before a long handshake. */
+static void turn_away(struct http_listener *listener, int fd, const char *peer)
+{
+	static const struct http_fault no_room = {
+		429, "too_many", "too many calls are under way; try again when some are done"};
+	if (listener->tls != NULL || listener->turned_away_count >= TURNED_AWAY_MAX) {
+		close(fd);
+		return;
+	}
+	struct http_connection *connection = http_connection_create(listener, fd, peer);
+	if (connection != NULL)
+		http_connection_turn_away(connection, &no_room);
 }
 
 static void pause_accepting(struct http_listener *listener)
@@ -157,12 +175,12 @@ static void set_socket_options(const struct http_listener *listener, int fd)
 
 static void admit(struct http_listener *listener, int fd, const union address *address)
 {
-	if (!make_room(listener)) {
-		close(fd);
-		return;
-	}
 	char peer[INET6_ADDRSTRLEN];
 	format_peer(address, peer);
+	if (!make_room(listener)) {
+		turn_away(listener, fd, peer);
+		return;
+	}
 	set_socket_options(listener, fd);
 	http_connection_create(listener, fd, peer);
 }

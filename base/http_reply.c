@@ -65,6 +65,8 @@ void http_reply_put_head(struct http_connection *connection, const struct http_r
 		buffer_printf(out, "Connection: close\r\n");
 	else if (is_old)
 		buffer_printf(out, "Connection: keep-alive\r\n");
+	if (request == NULL && status == 429)
+		buffer_printf(out, "Retry-After: 1\r\n");
 	if (request != NULL && request->headers.len > 0)
 		buffer_append(out, request->headers.data, request->headers.len);
 	else if (connection->listener->error_headers != NULL) /* no handler has seen it */
@@ -97,7 +99,7 @@ struct http_connection *http_reply_begin(struct http_request *request)
 void http_reply_end(struct http_request *request)
 {
 	struct http_connection *connection = request->connection;
-	connection->phase = HTTP_PHASE_SENDING;
+	http_connection_set_phase(connection, HTTP_PHASE_SENDING);
 	http_connection_flush(connection);
 	if (!http_output_own_body(&connection->out))
 		connection->has_failed = true;
@@ -152,7 +154,7 @@ void http_stream_start(struct http_request *request, const char *content_type, s
 	http_connection_flush(connection);
 	if (strcmp(request->head.method, "HEAD") == 0) {
 		/* All of the answer is there: the stream ends as if the peer had gone. */
-		connection->phase = HTTP_PHASE_SENDING;
+		http_connection_set_phase(connection, HTTP_PHASE_SENDING);
 		connection->request = NULL;
 		http_request_detach(request);
 	}

@@ -114,6 +114,13 @@ const char *http_request_body(const struct http_request *request, size_t *len)
 	return request->body.data != NULL ? (const char *)request->body.data : "";
 }
 
+bool http_request_is_one_too_many(const struct http_request *request)
+{
+	const struct http_connection *connection = request->connection;
+	int max = connection != NULL ? connection->listener->limits.calls_max : 0;
+	return max > 0 && connection->listener->answering_count > max;
+}
+
 const char *http_request_peer(const struct http_request *request)
 {
 	return request->peer;

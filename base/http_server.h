@@ -37,7 +37,8 @@ struct http_limits {
 	int header_max;        /* bytes of request line and headers together; over it: 4xx and close */
 	int request_timeout_s; /* a request not wholly here by then is closed */
 	int idle_timeout_s;    /* a connection without a request is closed after this */
-	int connections_max;   /* further ones are closed at once (oldest idle one first, if any) */
+	int connections_max;   /* the oldest idle one makes room for a further one, else it is told 429 */
+	int calls_max;         /* calls that wait for their answer before it gets crowded; 0: any number */
 	int send_timeout_s;    /* a peer that takes no byte for so long is dropped; 0: 30 */
 };
 
@@ -87,6 +88,11 @@ bool http_request_query_at(const struct http_request *request, size_t index, con
 /* Value of the first header of that name, which must be given in lower case, or NULL. */
 const char *http_request_header(const struct http_request *request, const char *name);
 const char *http_request_body(const struct http_request *request, size_t *len);
+/*
+ * Whether more than calls_max calls wait for their answer, this one included. One that may last is
+ * better refused then: the connections that are left are what calls that end others come by.
+ */
+bool http_request_is_one_too_many(const struct http_request *request);
 /* Peer address in text for TCP, "" for Unix sockets. */
 const char *http_request_peer(const struct http_request *request);
 

@@ -71,7 +71,8 @@ static const struct http_limits control_limits = {
 	.header_max = 16 << 10,
 	.request_timeout_s = 10,
 	.idle_timeout_s = 60,
-	.connections_max = 256,
+	.connections_max = 384,
+	.calls_max = 256,
 };
 
 static const struct http_limits page_limits = {

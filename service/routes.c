@@ -21,17 +21,17 @@ static const char *const since_query[] = {"since", NULL};
 
 static const struct route table[] = {
 	{"GET", "/v1/status", NULL, false, "what the daemon and its screen are doing", command_status},
-	{"GET", "/v1/events", NULL, false, "state changes as Server-Sent Events", command_events},
-	{"GET", "/v1/shot", shot_option_names, false, "a picture of the screen", command_shot},
-	{"POST", "/v1/shots", NULL, true, "save a picture to a file", command_shot_save},
-	{"POST", "/v1/act", NULL, true, "run actions, wait for quiet, take a picture", command_act},
+	{"GET", "/v1/events", NULL, false, "state changes as Server-Sent Events", command_events, ROUTE_LASTS},
+	{"GET", "/v1/shot", shot_option_names, false, "a picture of the screen", command_shot, ROUTE_LASTS},
+	{"POST", "/v1/shots", NULL, true, "save a picture to a file", command_shot_save, ROUTE_LASTS},
+	{"POST", "/v1/act", NULL, true, "run actions, wait for quiet, take a picture", command_act, ROUTE_LASTS},
 	{"GET", "/v1/windows", NULL, false, "the windows, bottom first", command_windows},
 	{"POST", "/v1/windows/{id}/activate", NULL, true, "give a window the focus",
 		command_window_activate},
 	{"POST", "/v1/windows/{id}/close", NULL, true, "close a window", command_window_close},
 	{"POST", "/v1/windows/{id}/move", NULL, true, "move a window", command_window_move},
 	{"POST", "/v1/windows/{id}/resize", NULL, true, "resize a window", command_window_resize},
-	{"POST", "/v1/xdotool", NULL, true, "run a chain of the xdotool language", command_xdotool},
+	{"POST", "/v1/xdotool", NULL, true, "run a chain of the xdotool language", command_xdotool, ROUTE_LASTS},
 	{"PUT", "/v1/clipboard", selection_query, true, "put text or a PNG on the clipboard",
 		command_clipboard_put},
 	{"GET", "/v1/clipboard", clipboard_query, false, "what is on the clipboard",
@@ -42,7 +42,7 @@ static const struct route table[] = {
 	{"POST", "/v1/takeovers", NULL, true, "ask a person to take the screen over",
 		command_takeover_create},
 	{"GET", "/v1/takeovers/{id}", wait_query, false, "how a takeover stands; waits for its end",
-		command_takeover_get},
+		command_takeover_get, ROUTE_WAITS},
 	{"POST", "/v1/takeovers/{id}/cancel", NULL, true, "give a takeover up",
 		command_takeover_cancel},
 	{"POST", "/v1/say", NULL, true, "write to the people at the page", command_say},
@@ -59,7 +59,7 @@ static const struct route table[] = {
 		command_recording_stop},
 	{"POST", "/v1/recordings/{id}/marks", NULL, true, "begin a chapter",
 		command_recording_mark},
-	{"GET", "/v1/recordings/{id}/video", NULL, false, "the video", command_recording_video},
+	{"GET", "/v1/recordings/{id}/video", NULL, false, "the video", command_recording_video, ROUTE_LASTS},
 	{"GET", "/v1/recordings/{id}/thumbnail", thumbnail_query, false, "a picture out of it",
 		command_recording_thumbnail},
 	{"PUT", "/v1/replay", NULL, true, "keep the last seconds in memory", command_replay_put},
@@ -134,6 +134,19 @@ static const char *method_of(const struct http_request *request)
 	return strcmp(method, "HEAD") == 0 ? "GET" : method;
 }
 
+/* When so many wait, the last places are for calls that are soon over, those that end others too. */
+static bool is_too_long_now(const struct route *route, struct http_request *request)
+{
+	bool lasts = route->length == ROUTE_LASTS ||
+		     (route->length == ROUTE_WAITS && http_request_query(request, "wait_s") != NULL);
+	if (!lasts || !http_request_is_one_too_many(request))
+		return false;
+	http_request_add_header(request, "Retry-After", "1");
+	reply_error(request, REPLY_TOO_MANY,
+		"too many calls are under way; try again when some are done");
+	return true;
+}
+
 static void call_route(
 	const struct route *route, struct service *service, struct http_request *request, const char *segment)
 {
@@ -142,7 +155,7 @@ static void call_route(
 	if (!route->has_body && body_len > 0)
 		reply_error(request, REPLY_BAD_REQUEST, "%s %s takes no body", route->method,
 			route->path);
-	else if (query_is_good(route, request))
+	else if (query_is_good(route, request) && !is_too_long_now(route, request))
 		route->handle(service, request, segment);
 }
 

@@ -12,6 +12,13 @@
 struct http_request;
 struct service;
 
+/* Whether a call may go on for as long as its caller likes. */
+enum route_length {
+	ROUTE_IS_SHORT,
+	ROUTE_LASTS,
+	ROUTE_WAITS, /* only when it is asked to wait: with `wait_s` */
+};
+
 struct route {
 	const char *method;
 	const char *path;                 /* "{name}" stands for one path segment */
@@ -20,6 +27,7 @@ struct route {
 	const char *help;
 	/* Answers the request, now or later. `segment` is what stood for {…}, "" without. */
 	void (*handle)(struct service *service, struct http_request *request, const char *segment);
+	enum route_length length;
 };
 
 /* The table; *count receives its length. */

@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import http from 'node:http';
 import { boxTest, followEvents, isSanitized, rawRequest, request, waitFor } from './harness.mjs';
+import { openSession } from './websocket.mjs';
 import { readPng } from './png.mjs';
 
 const small = { width: 320, height: 240 };
@@ -250,6 +251,45 @@ boxTest('10,000 idle connections: the daemon still answers, and lets go of them'
   for (const socket of sockets) socket.destroy();
   await waitFor('descriptors as before', () => daemon.usage().fds <= before.fds + 2, 10000);
   if (!isSanitized) assert(daemon.usage().rssKb - before.rssKb < 30 * 1024, JSON.stringify([before, daemon.usage()]));
+});
+
+boxTest('300 calls in wait: further ones are told so, and what ends them still gets through', async (box) => {
+  const { daemon } = await box.startScreen({ width: 320, height: 240 });
+  const opened = (await daemon.request('POST', '/v1/takeovers', { body: { note: 'Please log in' } })).json();
+  const wait = () => daemon.request('GET', `/v1/takeovers/${opened.id}?wait_s=100`);
+  const ends = [];
+  const calls = Array.from({ length: 300 }, () => wait().then((reply) => { ends.push(reply); return reply; }));
+  await waitFor('all places to be taken', () => ends.length >= 44 && ends, 20000);
+  for (const reply of ends) {
+    assert.deepEqual([reply.status, reply.json().error, reply.headers['retry-after']], [429, 'too_many', '1']);
+  }
+  assert.equal(ends.length, 44, 'as many wait as there are places');
+  for (const [method, target, body] of [['GET', '/v1/shot'], ['GET', '/v1/events'], ['POST', '/v1/act', { actions: [] }],
+    ['POST', '/v1/xdotool', { args: ['sleep', '1'] }], ['GET', `/v1/takeovers/${opened.id}?wait_s=1`]]) {
+    const reply = await daemon.request(method, target, { body });
+    assert.deepEqual([reply.status, reply.json().error], [429, 'too_many'], target);
+  }
+  // One after the other and several at once, with a half request beside them.
+  const half = rawRequest(daemon.socket, 'GET /v1/status HT', { timeoutMs: 2000 });
+  const brief = await Promise.all(Array.from({ length: 8 }, () => daemon.json('GET', '/v1/status')));
+  assert.equal(brief[7].takeover.id, opened.id);
+  assert.equal((await daemon.json('GET', `/v1/takeovers/${opened.id}`)).state, 'open');
+  assert.equal((await daemon.request('GET', '/healthz')).status, 200);
+  // The person hands back: all who waited are answered, and there is room again.
+  const session = await openSession(opened.url);
+  assert.equal((await session.call('takeover', {})).status, 200);
+  assert.equal((await session.call('hand_back', { message: 'done so' })).status, 200);
+  const replies = await Promise.all(calls);
+  assert.equal(replies.filter(({ status }) => status === 200).length, 256);
+  assert(replies.every((reply) => reply.status === 429 || reply.json().message === 'done so'));
+  assert.equal((await daemon.request('GET', '/v1/shot')).status, 200);
+  await half;
+  // The same with cancelling.
+  const next = (await daemon.request('POST', '/v1/takeovers', { body: { note: 'Once more' } })).json();
+  const again = Array.from({ length: 270 }, () => daemon.request('GET', `/v1/takeovers/${next.id}?wait_s=100`));
+  await Promise.race(again);
+  assert.equal((await daemon.request('POST', `/v1/takeovers/${next.id}/cancel`, { body: {} })).status, 200);
+  assert((await Promise.all(again)).filter(({ status }) => status === 200).length >= 256);
 });
 
 boxTest('events: ids, resuming without loss, and a gap that is told', async (box) => {

@@ -504,13 +504,24 @@ static void drops_the_longest_idle_first(void **state)
 	expect_end(idle[2]);
 	assert_true(is_open(idle[0]) && is_open(idle[3]) && is_open(busy));
 
-	/* When all are at work, a newcomer is turned away. */
-	int working[3] = {idle[0], idle[3], idle[4]};
+	/* When all are at work, a newcomer is told that there is no room; not without end, though. */
+	int working[3] = {idle[0], idle[3], idle[4]}, refused[70];
 	for (int i = 0; i < 3; i++)
 		send_text(working[i], "GET /never HTTP/1.1\r\n\r\n");
 	assert_true(rig_wait(&rig->pending_count, 4));
-	expect_end(connect_unix(rig));
-	assert_int_equal(rig_connection_count(rig), 4);
+	for (int i = 0; i < 70; i++)
+		refused[i] = connect_unix(rig);
+	for (int i = 0; i < 64; i++) {
+		send_text(refused[i], "GET /echo HTTP/1.1\r\n\r\n");
+		read_answer(refused[i], &answer);
+		assert_int_equal(answer.status, 429);
+		assert_string_equal(answer_header(&answer, "retry-after"), "1");
+		assert_string_equal(answer_header(&answer, "connection"), "close");
+		close(refused[i]);
+	}
+	for (int i = 64; i < 70; i++)
+		expect_end(refused[i]);
+	expect_connections(rig, 4);
 	close(busy);
 	assert_true(rig_wait(&rig->gone_count, 1));
 	answer_finish(&answer);
