@@ -30,7 +30,7 @@ export async function startTerminal(box, daemon, { args = [] } = {}) {
     terminal,
     read: arrived,
     /** Waits until exactly `text` has arrived since the last call; fails with what did. */
-    async expect(text, deadlineMs = 5000) {
+    async expect(text, deadlineMs = 15000) {
       await waitFor('the text', () => arrived().length >= text.length, deadlineMs).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 30)); // what comes too much
       assert.equal(arrived(), text);

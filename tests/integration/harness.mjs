@@ -28,8 +28,11 @@ export const programs = {
 
 const SANITIZER_REPORT = /ERROR: \w+Sanitizer|WARNING: ThreadSanitizer|runtime error:/;
 
-/** Resolves to what `condition` (may be async) returns once that is truthy; fails after the deadline. */
-export async function waitFor(what, condition, deadlineMs = 5000, pauseMs = 5) {
+/**
+ * Resolves to what `condition` (may be async) returns once that is truthy; fails after the deadline. Without
+ * one it waits as long as a busy machine may need: times that are promised to users are given by who calls.
+ */
+export async function waitFor(what, condition, deadlineMs = 15000, pauseMs = 5) {
   const end = performance.now() + deadlineMs * patience;
   for (;;) {
     const value = await condition();
@@ -112,7 +115,7 @@ class Daemon extends Child {
     return Object.assign(readPng(reply.body), { headers: reply.headers });
   }
 
-  async waitReady(deadlineMs = 5000) {
+  async waitReady(deadlineMs = 15000) {
     await waitFor('the daemon to have its screen', async () => {
       assert(!this.end, 'the daemon has ended');
       const reply = await this.request('GET', '/v1/status').catch(() => null);
@@ -288,7 +291,10 @@ export function boxTest(name, body, options = {}) {
     const box = new Box();
     let error;
     try {
-      await body(box, t);
+      // A test whose time is over is not waited for any longer: its programs are ended, its logs printed.
+      await Promise.race([body(box, t), new Promise((_, reject) => {
+        t.signal.addEventListener('abort', () => reject(new Error('its time was over')), { once: true });
+      })]);
     } catch (caught) {
       error = caught;
     }
@@ -401,7 +407,7 @@ export function followEvents(socketPath, { lastId } = {}) {
     follower.close = () => call.destroy();
   });
   follower.connected.catch(() => {});
-  follower.next = (type, deadlineMs = 5000) => waitFor(`event ${type}`, () => {
+  follower.next = (type, deadlineMs = 15000) => waitFor(`event ${type}`, () => {
     const index = follower.events.findIndex((event) => event.type === type);
     return index >= 0 && follower.events.splice(0, index + 1)[index];
   }, deadlineMs);

@@ -59,7 +59,7 @@ export class Person {
   }
 
   /** The next JSON message of that kind that `fits`. */
-  told(kind, fits = () => true, deadlineMs = 5000) {
+  told(kind, fits = () => true, deadlineMs = 15000) {
     return waitFor(`the message ${kind}`, () => {
       const index = this.socket.texts.findIndex((text) => text.t === kind && fits(text));
       return index >= 0 && this.socket.texts.splice(index, 1)[0];
