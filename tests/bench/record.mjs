@@ -1,59 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// node tests/bench/record.mjs [--seconds N] [--session-seconds N] [--work WORK,…] [--only RECORDER,…]: recordings
-// compared on one machine in one run: boxscreend (as it is, and at 25 a second) and ffmpeg -f x11grab with
-// libx264 as people run it. Prints for each workload CPU in cores, kB/s, pictures, and the ratios to the
-// peers. `quality` shows page after page of text and compares each video, half a second after each change, with
-// a lossless screenshot (SSIM, 1 is the same). `session` is an agent at work: mostly still, with bursts of
-// typing and new pages. BOXSCREEN_BUILD names the build.
+// node tests/bench/record.mjs [--seconds N] [--work WORK,…] [--only RECORDER,…]: recordings compared on one machine
+// in one run: boxscreend (as it is, and at 25 a second) and ffmpeg -f x11grab with libx264 as people run it. Prints
+// for each workload CPU in cores, kB/s, pictures, and the ratios to the peers. `quality` shows page after page of
+// text and compares each video, half a second after each change, with a lossless screenshot (SSIM, 1 is the
+// same). An agent's ten minutes are tests/bench/session.mjs. BOXSCREEN_BUILD names the build.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chromium } from '../integration/browsers.mjs';
-import { Box, build, waitFor } from '../integration/harness.mjs';
-import { probe, startRecording, waitEnd } from '../integration/video.mjs';
+import { build, waitFor } from '../integration/harness.mjs';
+import { probe } from '../integration/video.mjs';
+import { argument, cpuMs, inBox, printRatios, RECORDERS, SIZE } from './recorders.mjs';
 
-const argument = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
 const SECONDS = Number(argument('--seconds') ?? 8);
-const SESSION_SECONDS = Number(argument('--session-seconds') ?? 600);
-const SIZE = { width: 1280, height: 800 };
-const TICK_MS = 10;
-
-/** CPU time of a process and its threads, ms. */
-const cpuMs = (pid) => {
-  const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-};
-
-const x11grab = (fps, preset) => async (box, server, file) => {
-  const child = box.spawn('ffmpeg', ['-v', 'error', '-y', '-f', 'x11grab', '-framerate', String(fps), '-video_size',
-    `${SIZE.width}x${SIZE.height}`, '-i', server.display, '-c:v', 'libx264', '-preset', preset, '-pix_fmt', 'yuv420p', file],
-  { stdio: ['pipe', 'pipe', 'pipe'] });
-  const start = performance.now();
-  await sleep(1000);
-  return { pid: child.pid, start, async stop() { child.process.stdin.write('q'); await child.exited; } };
-};
-
-const boxscreen = (options) => async (box, server, file) => {
-  const daemon = await box.startDaemon({ display: server.display });
-  const start = performance.now();
-  const { id } = await startRecording(daemon, { path: file, ...options });
-  await sleep(1000);
-  return { pid: daemon.pid, start, daemon, async stop() {
-    await daemon.request('POST', `/v1/recordings/${id}/stop`);
-    await waitEnd(daemon, id, 60000);
-  } };
-};
-
-const RECORDERS = {
-  'boxscreen': boxscreen({}),
-  'boxscreen-25': boxscreen({ fps: 25 }),
-  'ultrafast-25': x11grab(25, 'ultrafast'),
-  'veryfast-25': x11grab(25, 'veryfast'),
-  'veryfast-15': x11grab(15, 'veryfast'),
-};
-
 const text = (seed) => Array.from({ length: 46 }, (_, i) =>
   `${seed}.${i} The quick brown fox (${seed * 7919 % 10007}) jumps over the lazy dog; i = ${i * seed}; <html lang="en">`).join('\n');
 
@@ -89,22 +50,6 @@ const WORKLOADS = {
     const painter = box.spawn(path.join(build, 'tests/painter'), ['animation', '0', '0', '1280', '800', '25'], { env: server.env });
     await waitFor('the animation', () => painter.output().includes('window'), 20000);
     return () => sleep(SECONDS * 1000);
-  },
-  async session(box, server) {
-    const browser = await startPage(box, server);
-    return async () => {
-      const end = performance.now() + SESSION_SECONDS * 1000;
-      for (let i = 0; performance.now() < end; i++) {
-        await browser.run(`scrollTo(0, ${i * 731 % 9000})`);
-        await sleep(300);
-        await browser.run('document.body.insertAdjacentHTML("afterbegin", "<input>"); document.querySelector("input").focus()');
-        for (const letter of 'an agent types a sentence') {
-          await browser.run(`void (document.querySelector("input").value += ${JSON.stringify(letter)})`);
-          await sleep(60);
-        }
-        await sleep(Math.min(8000, Math.max(0, end - performance.now()))); // it thinks
-      }
-    };
   },
 };
 
@@ -154,15 +99,6 @@ async function measureQuality(box, recorder) {
   return { ssim: values.reduce((a, b) => a + b) / values.length, worst: Math.min(...values), size };
 }
 
-async function inBox(body) {
-  const box = new Box();
-  try {
-    return await body(box);
-  } finally {
-    await box.close();
-  }
-}
-
 const recorders = argument('--only')?.split(',') ?? Object.keys(RECORDERS);
 const works = argument('--work')?.split(',') ?? [...Object.keys(WORKLOADS), 'quality'];
 for (const work of works) {
@@ -177,10 +113,5 @@ for (const work of works) {
     const result = results[recorder] = await inBox((box) => measure(box, work, recorder));
     console.log(`  ${recorder.padEnd(14)} ${result.cores.toFixed(4)} cores  ${result.rate.toFixed(1).padStart(8)} kB/s  ${result.pictures.toFixed(1).padStart(5)} pictures/s`);
   }
-  for (const own of ['boxscreen', 'boxscreen-25']) {
-    for (const peer of ['ultrafast-25', 'veryfast-25', 'veryfast-15']) {
-      if (results[own] && results[peer])
-        console.log(`  ${own} / ${peer}: CPU ${(results[own].cores / results[peer].cores).toFixed(3)}, bytes ${(results[own].rate / results[peer].rate).toFixed(3)}`);
-    }
-  }
+  printRatios(results);
 }
