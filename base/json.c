@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/json.h"
 
-#include "base/clock.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/clock.h"
+#include "base/json_schema.h"
+#include "base/value_rule.h"
 
 #define DEPTH_MAX 64
 
@@ -76,18 +78,67 @@ void json_reader_init(struct json_reader *reader, const json_t *object, const ch
 			where[0] != '\0' ? where : "the body");
 }
 
-void json_reader_fail(struct json_reader *reader, const char *name, const char *format, ...)
+void json_reader_describe(struct json_reader *reader)
+{
+	*reader = (struct json_reader){.where = "", .schema = json_schema_object()};
+}
+
+bool json_reader_is_describing(const struct json_reader *reader)
+{
+	return reader->schema != NULL;
+}
+
+json_t *json_reader_take_schema(struct json_reader *reader)
+{
+	json_t *schema = reader->schema;
+	reader->schema = NULL;
+	return schema;
+}
+
+static void fail(struct json_reader *reader, const char *name, const char *format, va_list args)
 {
 	if (reader->error[0] != '\0')
 		return;
 	int used = snprintf(reader->error, sizeof(reader->error), "%s%s%s: ", reader->where,
 		reader->where[0] != '\0' ? "." : "", name);
-	if (used < 0 || (size_t)used >= sizeof(reader->error))
-		return;
+	if (used >= 0 && (size_t)used < sizeof(reader->error))
+		vsnprintf(reader->error + used, sizeof(reader->error) - (size_t)used, format, args);
+}
+
+void json_reader_fail(struct json_reader *reader, const char *name, const char *format, ...)
+{
 	va_list args;
 	va_start(args, format);
-	vsnprintf(reader->error + used, sizeof(reader->error) - (size_t)used, format, args);
+	if (reader->schema != NULL)
+		json_schema_require(reader->schema, name); /* it is absent, and that is a fault */
+	else
+		fail(reader, name, format, args);
 	va_end(args);
+}
+
+void json_reader_fail_none(struct json_reader *reader, const char *name, const char *groups,
+	const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	if (reader->schema != NULL)
+		json_schema_require_one(reader->schema, groups);
+	else
+		fail(reader, name, format, args);
+	va_end(args);
+}
+
+void json_reader_explain(struct json_reader *reader, const char *name, const char *schema)
+{
+	if (reader->schema != NULL)
+		json_schema_extend(reader->schema, name, schema);
+}
+
+/* Notes a member of what is described. False: it is not there. */
+static bool note(struct json_reader *reader, const char *name, json_t *property, json_t *fallback)
+{
+	json_schema_add(reader->schema, name, property, fallback);
+	return false;
 }
 
 static const json_t *member(struct json_reader *reader, const char *name)
@@ -100,6 +151,8 @@ static const json_t *member(struct json_reader *reader, const char *name)
 
 bool json_read_bool(struct json_reader *reader, const char *name, bool *out)
 {
+	if (reader->schema != NULL)
+		return note(reader, name, json_pack("{s:s}", "type", "boolean"), json_boolean(*out));
 	const json_t *value = member(reader, name);
 	if (value == NULL)
 		return false;
@@ -113,6 +166,10 @@ bool json_read_bool(struct json_reader *reader, const char *name, bool *out)
 
 bool json_read_int(struct json_reader *reader, const char *name, int min, int max, int *out)
 {
+	if (reader->schema != NULL)
+		return note(reader, name,
+			json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", min, "maximum", max),
+			*out >= min && *out <= max ? json_integer(*out) : NULL);
 	const json_t *value = member(reader, name);
 	if (value == NULL)
 		return false;
@@ -132,6 +189,10 @@ bool json_read_int(struct json_reader *reader, const char *name, int min, int ma
 bool json_read_double(
 	struct json_reader *reader, const char *name, double min, double max, double *out)
 {
+	if (reader->schema != NULL)
+		return note(reader, name,
+			json_pack("{s:s, s:f, s:f}", "type", "number", "minimum", min, "maximum", max),
+			NULL);
 	const json_t *value = member(reader, name);
 	if (value == NULL)
 		return false;
@@ -150,6 +211,9 @@ bool json_read_double(
 
 bool json_read_string(struct json_reader *reader, const char *name, const char **out)
 {
+	if (reader->schema != NULL)
+		return note(reader, name, json_pack("{s:s}", "type", "string"),
+			*out != NULL ? json_string(*out) : NULL);
 	const json_t *value = member(reader, name);
 	if (value == NULL)
 		return false;
@@ -161,13 +225,57 @@ bool json_read_string(struct json_reader *reader, const char *name, const char *
 	return true;
 }
 
+bool json_read_choice(
+	struct json_reader *reader, const char *name, const char *const *choices, int *out)
+{
+	char list[120];
+	const char *text = NULL;
+	if (reader->schema != NULL)
+		return note(reader, name, json_pack("{s:o}", "enum", json_schema_list(choices)),
+			*out >= 0 ? json_string(choices[*out]) : NULL);
+	if (!json_read_string(reader, name, &text))
+		return false;
+	for (int i = 0; choices[i] != NULL; i++) {
+		if (strcmp(text, choices[i]) == 0) {
+			*out = i;
+			return true;
+		}
+	}
+	value_choices_write(choices, list, sizeof(list));
+	json_reader_fail(reader, name, "must be %s", list);
+	return false;
+}
+
 bool json_read_any(struct json_reader *reader, const char *name, const json_t **out)
 {
+	if (reader->schema != NULL)
+		return note(reader, name, json_object(), NULL);
 	const json_t *value = member(reader, name);
 	if (value == NULL)
 		return false;
 	*out = value;
 	return true;
+}
+
+bool json_reader_enter(struct json_reader *reader, const char *name, struct json_reader *inner)
+{
+	const json_t *value = NULL;
+	if (reader->schema != NULL) {
+		json_reader_describe(inner);
+		return true;
+	}
+	if (!json_read_any(reader, name, &value))
+		return false;
+	json_reader_init(inner, value, name);
+	return true;
+}
+
+void json_reader_leave(struct json_reader *reader, const char *name, struct json_reader *inner)
+{
+	if (reader->schema != NULL)
+		note(reader, name, json_reader_take_schema(inner), NULL);
+	else if (!json_reader_finish(inner))
+		json_reader_fail(reader, name, "%s", inner->error);
 }
 
 bool json_reader_finish(struct json_reader *reader)

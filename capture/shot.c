@@ -21,29 +21,31 @@ const struct shot_options shot_defaults = {
 	.scale = 1,
 };
 
-const char *const shot_option_names[] = {"format", "quality", "region", "window", "scale",
-	"max_side", "cursor", "annotate", "wait", "quiet_ms", "timeout_ms", NULL};
+static const char *const formats[] = {"png", "jpeg", "webp", "jpg", NULL};
+static const char *const annotations[] = {"none", "grid", NULL};
+static const char *const waits[] = {"none", "stable", "change", NULL};
 
-/* A whole number and nothing else. */
-static bool parse_int(const char *text, long min, long max, int *out)
-{
-	char *end;
-	errno = 0;
-	long value = strtol(text, &end, 10);
-	if (end == text || *end != '\0' || errno != 0 || value < min || value > max)
-		return false;
-	*out = (int)value;
-	return true;
-}
-
-static const char *set_int(const char *name, const char *value, int min, int max, int *out,
-	char *error, size_t error_size)
-{
-	if (parse_int(value, min, max, out))
-		return NULL;
-	snprintf(error, error_size, "%s must be a whole number from %d to %d", name, min, max);
-	return error;
-}
+const struct value_rule shot_option_rules[] = {
+	{"format", VALUE_CHOICE, .choices = formats, .fallback = "png", .help = "of the picture"},
+	{"quality", VALUE_INT, 1, 100, .fallback = "80",
+		.help = "of JPEG and WebP; 100 is lossless with WebP"},
+	{"region", VALUE_TEXT, .pattern = "^-?[0-9]{1,7},-?[0-9]{1,7},[0-9]{1,7},[0-9]{1,7}$",
+		.help = "X,Y,WIDTH,HEIGHT in screen pixels; cut to the screen"},
+	{"window", VALUE_TEXT, .pattern = "^(active|[0-9]+|0[xX][0-9a-fA-F]+)$",
+		.help = "a window's id, or active: what the screen shows at its place"},
+	{"scale", VALUE_NUMBER, 0.01, 8, .fallback = "1", .help = "picture pixels per screen pixel"},
+	{"max_side", VALUE_INT, 1, SHOT_MAX_SIDE,
+		.help = "shrink further so that no side is longer"},
+	{"cursor", VALUE_FLAG, .fallback = "0", .help = "draw the pointer"},
+	{"annotate", VALUE_CHOICE, .choices = annotations, .fallback = "none",
+		.help = "grid: lines with screen coordinates"},
+	{"wait", VALUE_CHOICE, .choices = waits, .fallback = "none",
+		.help = "until nothing visible changed for quiet_ms, or until something did"},
+	{"quiet_ms", VALUE_INT, 10, 60000, .fallback = "150", .help = "of wait=stable"},
+	{"timeout_ms", VALUE_INT, 0, 120000, .fallback = "5000",
+		.help = "of both waits; then the picture comes as it is"},
+	{NULL},
+};
 
 static const char *set_region(struct shot_options *options, const char *value)
 {
@@ -79,79 +81,50 @@ static const char *set_window(struct shot_options *options, const char *value)
 	return NULL;
 }
 
-static const char *set_scale(struct shot_options *options, const char *value)
+/* Puts a value that fits its rule where it belongs. */
+static const char *set_value(
+	struct shot_options *options, const char *name, const char *text, double value)
 {
-	char *end;
-	double scale = strtod(value, &end);
-	if (end == value || *end != '\0' || !(scale >= 0.01 && scale <= 8))
-		return "scale must be a number from 0.01 to 8";
-	options->scale = scale;
-	return NULL;
-}
-
-static const char *set_flag(const char *value, bool *out)
-{
-	if (strcmp(value, "1") == 0 || strcmp(value, "true") == 0)
-		*out = true;
-	else if (strcmp(value, "0") == 0 || strcmp(value, "false") == 0)
-		*out = false;
+	static const enum picture_format format_values[] = {
+		PICTURE_PNG, PICTURE_JPEG, PICTURE_WEBP, PICTURE_JPEG};
+	static const enum frame_wait wait_values[] = {
+		FRAME_WAIT_NONE, FRAME_WAIT_STABLE, FRAME_WAIT_CHANGE};
+	if (strcmp(name, "region") == 0)
+		return set_region(options, text);
+	if (strcmp(name, "window") == 0)
+		return set_window(options, text);
+	if (strcmp(name, "format") == 0)
+		options->format = format_values[(int)value];
+	else if (strcmp(name, "quality") == 0)
+		options->quality = (int)value;
+	else if (strcmp(name, "scale") == 0)
+		options->scale = value;
+	else if (strcmp(name, "max_side") == 0)
+		options->max_side = (int)value;
+	else if (strcmp(name, "cursor") == 0)
+		options->frame.want_cursor = value != 0;
+	else if (strcmp(name, "annotate") == 0)
+		options->has_grid = value != 0;
+	else if (strcmp(name, "wait") == 0)
+		options->frame.wait = wait_values[(int)value];
+	else if (strcmp(name, "quiet_ms") == 0)
+		options->frame.quiet_ms = (int)value;
 	else
-		return "cursor must be 1 or 0";
-	return NULL;
-}
-
-static const char *set_wait(struct shot_options *options, const char *value)
-{
-	if (strcmp(value, "stable") == 0)
-		options->frame.wait = FRAME_WAIT_STABLE;
-	else if (strcmp(value, "change") == 0)
-		options->frame.wait = FRAME_WAIT_CHANGE;
-	else if (strcmp(value, "none") == 0)
-		options->frame.wait = FRAME_WAIT_NONE;
-	else
-		return "wait must be stable, change or none";
-	return NULL;
-}
-
-static const char *set_annotate(struct shot_options *options, const char *value)
-{
-	if (strcmp(value, "grid") != 0 && strcmp(value, "none") != 0)
-		return "annotate must be grid or none";
-	options->has_grid = value[0] == 'g';
+		options->frame.timeout_ms = (int)value;
 	return NULL;
 }
 
 const char *shot_option_set(struct shot_options *options, const char *name, const char *value,
 	char *error, size_t error_size)
 {
-	if (strcmp(name, "format") == 0)
-		return picture_format_parse(value, &options->format)
-			       ? NULL
-			       : "format must be png, jpeg or webp";
-	if (strcmp(name, "quality") == 0)
-		return set_int(name, value, 1, 100, &options->quality, error, error_size);
-	if (strcmp(name, "region") == 0)
-		return set_region(options, value);
-	if (strcmp(name, "window") == 0)
-		return set_window(options, value);
-	if (strcmp(name, "scale") == 0)
-		return set_scale(options, value);
-	if (strcmp(name, "max_side") == 0)
-		return set_int(
-			name, value, 1, SHOT_MAX_SIDE, &options->max_side, error, error_size);
-	if (strcmp(name, "cursor") == 0)
-		return set_flag(value, &options->frame.want_cursor);
-	if (strcmp(name, "annotate") == 0)
-		return set_annotate(options, value);
-	if (strcmp(name, "wait") == 0)
-		return set_wait(options, value);
-	if (strcmp(name, "quiet_ms") == 0)
-		return set_int(name, value, 10, 60000, &options->frame.quiet_ms, error, error_size);
-	if (strcmp(name, "timeout_ms") == 0)
-		return set_int(
-			name, value, 0, 120000, &options->frame.timeout_ms, error, error_size);
-	snprintf(error, error_size, "unknown option \"%.40s\"", name);
-	return error;
+	const struct value_rule *rule = value_rule_find(shot_option_rules, name);
+	if (rule == NULL) {
+		snprintf(error, error_size, "unknown option \"%.40s\"", name);
+		return error;
+	}
+	const char *fault = value_rule_fault(rule, value, error, error_size);
+	return fault != NULL ? fault
+			     : set_value(options, name, value, value_rule_value(rule, value));
 }
 
 const char *shot_options_check(const struct shot_options *options)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "base/value_rule.h"
 #include "capture/picture.h"
 #include "display/frame_request.h"
 
@@ -27,8 +28,8 @@ struct shot_options {
 
 extern const struct shot_options shot_defaults;
 
-/* The names shot_option_set knows, in the order of the documentation; ends with NULL. */
-extern const char *const shot_option_names[];
+/* The options that shot_option_set knows, in the order of the documentation. */
+extern const struct value_rule shot_option_rules[];
 
 /*
  * Sets one option from its text as it stands in a query ("region", "10,20,300,200"). Returns NULL,

@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/json_schema.h"
 #include "display/action_private.h"
 
 /* Canonical verbs first, then their aliases. */
@@ -75,6 +76,15 @@ static const struct verb *find_verb(const char *name)
 	return NULL;
 }
 
+static void begin_action(struct action *action, const struct verb *verb)
+{
+	action->type = verb->type;
+	action->name = verb->name;
+	action->button = verb->button;
+	action->count = verb->count;
+	action->is_kept = verb->is_kept;
+}
+
 static bool parse_one(const json_t *object, size_t index, const struct action_space *space,
 	struct action *action, char *error, size_t error_size)
 {
@@ -93,11 +103,7 @@ static bool parse_one(const json_t *object, size_t index, const struct action_sp
 			json_reader_fail(&parse.reader, discriminator, "there is no action \"%.60s\"",
 				name);
 		} else {
-			action->type = verb->type;
-			action->name = verb->name;
-			action->button = verb->button;
-			action->count = verb->count;
-			action->is_kept = verb->is_kept;
+			begin_action(action, verb);
 			action_read_members(&parse);
 		}
 	}
@@ -168,4 +174,65 @@ void action_list_finish(struct action_list *list)
 	}
 	free(list->items);
 	*list = (struct action_list){0};
+}
+
+/* What the members of a verb may be. */
+static json_t *members_schema(const struct verb *verb)
+{
+	static const struct action_space space = {1, 1, 1, 1};
+	struct action action = {0};
+	struct action_parse parse = {.space = &space, .action = &action};
+	json_reader_describe(&parse.reader);
+	begin_action(&action, verb);
+	action_read_members(&parse);
+	return json_reader_take_schema(&parse.reader);
+}
+
+/* Takes out the defaults that are others for another verb of the type. */
+static void drop_other_defaults(json_t *schema, const json_t *other)
+{
+	const char *name;
+	json_t *property;
+	json_object_foreach(json_object_get(schema, "properties"), name, property)
+	{
+		const json_t *same = json_object_get(json_object_get(other, "properties"), name);
+		if (!json_equal(json_object_get(property, "default"),
+			    json_object_get(same, "default")))
+			json_object_del(property, "default");
+	}
+}
+
+/* All verbs of the type, which `first` is the first of; they are named by "type", or by "action". */
+static json_t *type_schema(const struct verb *first)
+{
+	json_t *schema = members_schema(first), *names = json_array();
+	for (const struct verb *verb = first; verb < verbs + ARRAY_LEN(verbs); verb++) {
+		if (verb->type != first->type)
+			continue;
+		json_array_append_new(names, json_string(verb->name));
+		json_t *other = members_schema(verb);
+		drop_other_defaults(schema, other);
+		json_decref(other);
+	}
+	json_schema_add(schema, "type", json_pack("{s:O}", "enum", names), NULL);
+	json_schema_add(schema, "action", json_pack("{s:o}", "enum", names), NULL);
+	json_t *needed = json_incref(json_object_get(schema, "anyOf"));
+	json_object_del(schema, "anyOf");
+	json_schema_require_one(schema, "type|action");
+	if (needed != NULL)
+		json_object_set_new(schema, "allOf", json_pack("[{s:o}]", "anyOf", needed));
+	json_object_set_new(schema, "title", json_string(first->name));
+	return schema;
+}
+
+json_t *action_schema(void)
+{
+	json_t *list = json_array();
+	unsigned done = 0;
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+		if (!(done & 1u << verbs[i].type))
+			json_array_append_new(list, type_schema(&verbs[i]));
+		done |= 1u << verbs[i].type;
+	}
+	return json_pack("{s:o}", "oneOf", list);
 }

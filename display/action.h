@@ -88,6 +88,12 @@ bool action_list_parse(const json_t *value, const struct action_space *space,
 	struct action_list *out, char *error, size_t error_size);
 void action_list_finish(struct action_list *list);
 
+/*
+ * What action_list_parse takes, as JSON Schemas: one action as {"oneOf":[…]}, one for each type, made by
+ * the code that parses them. The caller's.
+ */
+json_t *action_schema(void);
+
 /* The canonical verbs, for documentation and its check; ends with NULL. */
 const char *const *action_verbs(void);
 

@@ -14,6 +14,14 @@
 #define STEPS_MAX       1000
 #define PATH_MAX_POINTS 1000
 
+/* For descriptions. */
+#define KEYS_SCHEMA                                                                                \
+	"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}"
+#define POINT_SCHEMA                                                                               \
+	"{\"anyOf\":[{\"type\":\"array\",\"items\":{\"type\":\"number\"},\"minItems\":2,\"maxItems\":2}," \
+	"{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}}," \
+	"\"required\":[\"x\",\"y\"],\"additionalProperties\":false}]}"
+
 /* From the picture's pixels to the screen's; the far edge counts as the last pixel. */
 static bool map_axis(double value, int shown, int screen, int *out)
 {
@@ -59,7 +67,9 @@ static void read_point(struct action_parse *parse, bool is_needed)
 	double x = 0, y = 0;
 	bool has_x = json_read_double(&parse->reader, "x", -1e6, 1e6, &x);
 	bool has_y = json_read_double(&parse->reader, "y", -1e6, 1e6, &y);
-	if (json_read_any(&parse->reader, "coordinate", &pair))
+	bool has_pair = json_read_any(&parse->reader, "coordinate", &pair);
+	json_reader_explain(&parse->reader, "coordinate", POINT_SCHEMA);
+	if (has_pair)
 		action->has_point = read_pair(parse, "coordinate", pair, &action->point);
 	else if (has_x && has_y)
 		action->has_point = map_point(parse, "x,y", x, y, &action->point);
@@ -67,7 +77,8 @@ static void read_point(struct action_parse *parse, bool is_needed)
 		json_reader_fail(&parse->reader, has_x ? "y" : "x", "is missing beside %s",
 			has_x ? "x" : "y");
 	else if (is_needed)
-		json_reader_fail(&parse->reader, "x", "is missing: give x and y in pixels");
+		json_reader_fail_none(&parse->reader, "x", "x,y|coordinate",
+			"is missing: give x and y in pixels");
 }
 
 static void read_button(struct action_parse *parse)
@@ -78,7 +89,10 @@ static void read_button(struct action_parse *parse)
 	} names[] = {{"left", 1}, {"middle", 2}, {"wheel", 2}, {"right", 3}, {"back", 8},
 		{"forward", 9}};
 	const json_t *value = NULL;
-	if (!json_read_any(&parse->reader, "button", &value))
+	bool is_given = json_read_any(&parse->reader, "button", &value);
+	json_reader_explain(&parse->reader, "button",
+		"{\"enum\":[\"left\",\"middle\",\"wheel\",\"right\",\"back\",\"forward\",1,2,3,4,5,6,7,8,9]}");
+	if (!is_given)
 		return;
 	if (json_is_integer(value) && json_integer_value(value) >= 1 &&
 		json_integer_value(value) <= 9) {
@@ -171,7 +185,9 @@ static void read_keys(struct action_parse *parse)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const json_t *value = NULL;
 		struct key_chord chord;
-		if (!json_read_any(&parse->reader, names[i], &value))
+		bool is_given = json_read_any(&parse->reader, names[i], &value);
+		json_reader_explain(&parse->reader, names[i], KEYS_SCHEMA);
+		if (!is_given)
 			continue;
 		if (used != NULL) {
 			json_reader_fail(&parse->reader, names[i], "stands beside %s", used);
@@ -188,7 +204,8 @@ static void read_keys(struct action_parse *parse)
 				&parse->reader, names[i], "must be a key such as \"ctrl+s\" or a list");
 	}
 	if (used == NULL)
-		json_reader_fail(&parse->reader, "keys", "is missing: a key such as \"ctrl+s\"");
+		json_reader_fail_none(&parse->reader, "keys", "keys|key|text",
+			"is missing: a key such as \"ctrl+s\"");
 }
 
 /* Keys held around a pointer action: "modifiers", or the vendors' "keys", "text" and "key". */
@@ -197,7 +214,9 @@ static void read_modifiers(struct action_parse *parse)
 	static const char *const names[] = {"modifiers", "keys", "key", "text"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const json_t *value = NULL;
-		if (!json_read_any(&parse->reader, names[i], &value))
+		bool is_given = json_read_any(&parse->reader, names[i], &value);
+		json_reader_explain(&parse->reader, names[i], KEYS_SCHEMA);
+		if (!is_given)
 			continue;
 		if (json_is_string(value) && json_string_length(value) == 0)
 			continue;
@@ -238,31 +257,37 @@ static void read_path(struct action_parse *parse, const json_t *list)
 		add_path_point(parse->action, point);
 }
 
+/* The point of that name, when it is there; `is_wanted`: else it is only known. */
+static void read_path_end(struct action_parse *parse, const char *name, bool *is_wanted)
+{
+	const json_t *value = NULL;
+	struct action_point point;
+	bool is_given = json_read_any(&parse->reader, name, &value);
+	json_reader_explain(&parse->reader, name, POINT_SCHEMA);
+	if (is_given && *is_wanted && read_pair(parse, name, value, &point)) {
+		add_path_point(parse->action, point);
+		*is_wanted = false;
+	}
+}
+
 /* "path", or start and end; without a start from where the pointer is. */
 static void read_drag(struct action_parse *parse)
 {
 	static const char *const ends[] = {"coordinate", "end_coordinate", "to"};
 	static const char *const starts[] = {"start_coordinate", "from"};
-	const json_t *path = NULL, *value = NULL;
-	struct action_point point;
+	const json_t *path = NULL;
 	bool has_path = json_read_any(&parse->reader, "path", &path);
+	bool wants_start = !has_path, wants_end = !has_path;
+	json_reader_explain(&parse->reader, "path",
+		"{\"type\":\"array\",\"items\":" POINT_SCHEMA ",\"minItems\":1,\"maxItems\":1000}");
 	if (has_path)
 		read_path(parse, path);
-	for (size_t i = 0; i < ARRAY_LEN(starts); i++) {
-		if (json_read_any(&parse->reader, starts[i], &value) && !has_path &&
-			parse->action->path_count == 0 && read_pair(parse, starts[i], value, &point))
-			add_path_point(parse->action, point);
-	}
-	bool has_end = has_path;
-	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		if (json_read_any(&parse->reader, ends[i], &value) && !has_end &&
-			read_pair(parse, ends[i], value, &point)) {
-			add_path_point(parse->action, point);
-			has_end = true;
-		}
-	}
-	if (!has_end)
-		json_reader_fail(&parse->reader, "path",
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		read_path_end(parse, starts[i], &wants_start);
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+		read_path_end(parse, ends[i], &wants_end);
+	if (wants_end)
+		json_reader_fail_none(&parse->reader, "path", "path|coordinate|end_coordinate|to",
 			"is missing: a list of points, or start_coordinate and coordinate");
 }
 
@@ -276,24 +301,20 @@ static int pixels_to_steps(double pixels)
 	return pixels > 0 ? (int)steps : -(int)steps;
 }
 
-static void read_direction(struct action_parse *parse, const char *direction)
+static const char *const directions[] = {"up", "down", "left", "right", NULL};
+
+static void read_amount(struct action_parse *parse, int direction)
 {
 	struct action *action = parse->action;
 	int amount = 1;
 	bool has_amount = json_read_int(&parse->reader, "scroll_amount", 0, STEPS_MAX, &amount);
 	if (!has_amount)
 		json_read_int(&parse->reader, "amount", 0, STEPS_MAX, &amount);
-	if (strcmp(direction, "up") == 0)
-		action->steps_y = -amount;
-	else if (strcmp(direction, "down") == 0)
-		action->steps_y = amount;
-	else if (strcmp(direction, "left") == 0)
-		action->steps_x = -amount;
-	else if (strcmp(direction, "right") == 0)
-		action->steps_x = amount;
+	int steps = direction % 2 == 0 ? -amount : amount;
+	if (direction < 2)
+		action->steps_y = steps;
 	else
-		json_reader_fail(
-			&parse->reader, "direction", "must be up, down, left or right");
+		action->steps_x = steps;
 }
 
 /* Wheel steps "dx","dy"; a direction and an amount; or the vendors' pixels "scroll_x","scroll_y". */
@@ -301,20 +322,22 @@ static void read_scroll(struct action_parse *parse)
 {
 	struct action *action = parse->action;
 	struct json_reader *reader = &parse->reader;
-	const char *direction = NULL;
+	int direction = -1;
 	double pixels_x = 0, pixels_y = 0;
 	bool has_steps = json_read_int(reader, "dx", -STEPS_MAX, STEPS_MAX, &action->steps_x);
 	has_steps |= json_read_int(reader, "dy", -STEPS_MAX, STEPS_MAX, &action->steps_y);
 	bool has_pixels = json_read_double(reader, "scroll_x", -1e5, 1e5, &pixels_x);
 	has_pixels |= json_read_double(reader, "scroll_y", -1e5, 1e5, &pixels_y);
-	if (json_read_string(reader, "scroll_direction", &direction) ||
-		json_read_string(reader, "direction", &direction)) {
-		read_direction(parse, direction);
-	} else if (has_pixels) {
+	bool has_direction = json_read_choice(reader, "scroll_direction", directions, &direction) ||
+			     json_read_choice(reader, "direction", directions, &direction);
+	if (has_direction || json_reader_is_describing(reader))
+		read_amount(parse, direction);
+	if (has_pixels && !has_direction) {
 		action->steps_x = pixels_to_steps(pixels_x);
 		action->steps_y = pixels_to_steps(pixels_y);
-	} else if (!has_steps) {
-		json_reader_fail(reader, "dy",
+	} else if (!has_steps && !has_direction) {
+		json_reader_fail_none(reader, "dy",
+			"dx|dy|direction|scroll_direction|scroll_x|scroll_y",
 			"is missing: wheel steps dx and dy, or direction and amount");
 	}
 }
@@ -353,15 +376,12 @@ static void read_text(struct action_parse *parse)
 
 static void read_type(struct action_parse *parse)
 {
-	const char *via = NULL;
+	static const char *const ways[] = {"keys", "paste", NULL};
+	int way = 0;
 	read_text(parse);
 	json_read_int(&parse->reader, "delay_ms", 0, 10000, &parse->action->delay_ms);
-	if (!json_read_string(&parse->reader, "via", &via))
-		return;
-	if (strcmp(via, "paste") == 0)
-		parse->action->via_paste = true;
-	else if (strcmp(via, "keys") != 0)
-		json_reader_fail(&parse->reader, "via", "must be keys or paste");
+	json_read_choice(&parse->reader, "via", ways, &way);
+	parse->action->via_paste = way == 1;
 }
 
 /* "ms", or the vendors' "duration" in seconds. */
@@ -375,7 +395,8 @@ static void read_duration(struct action_parse *parse, int default_ms)
 			&parse->reader, "duration", 0, ACTION_WAIT_MAX_MS / 1000, &seconds))
 		parse->action->duration_ms = (int)(seconds * 1000 + 0.5);
 	if (parse->action->duration_ms < 0)
-		json_reader_fail(&parse->reader, "ms", "is missing: how long, in milliseconds");
+		json_reader_fail_none(&parse->reader, "ms", "ms|duration",
+			"is missing: how long, in milliseconds");
 }
 
 static void read_waits(struct action_parse *parse)
@@ -392,7 +413,10 @@ static void read_zoom(struct action_parse *parse)
 {
 	const json_t *value = NULL;
 	struct action_point a, b;
-	if (!json_read_any(&parse->reader, "region", &value) || json_array_size(value) != 4) {
+	json_read_any(&parse->reader, "region", &value);
+	json_reader_explain(&parse->reader, "region",
+		"{\"type\":\"array\",\"items\":{\"type\":\"number\"},\"minItems\":4,\"maxItems\":4}");
+	if (json_array_size(value) != 4) {
 		json_reader_fail(&parse->reader, "region", "must be [x0, y0, x1, y1]");
 		return;
 	}

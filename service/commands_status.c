@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/http_server.h"
+#include "base/value_rule.h"
 #include "display/screen.h"
 #include "capture/studio.h"
 #include "service/call.h"
@@ -130,9 +131,9 @@ void command_routes(struct service *service, struct http_request *request, const
 	json_t *list = json_array();
 	for (size_t i = 0; i < count; i++) {
 		json_t *query = json_array();
-		for (size_t n = 0; routes[i].query_names != NULL && routes[i].query_names[n] != NULL;
-			n++)
-			json_array_append_new(query, json_string(routes[i].query_names[n]));
+		for (const struct value_rule *rule = routes[i].query;
+			rule != NULL && rule->name != NULL; rule++)
+			json_array_append_new(query, json_string(rule->name));
 		json_array_append_new(list,
 			json_pack("{s:s, s:s, s:o, s:b, s:s}", "method", routes[i].method, "path",
 				routes[i].path, "query", query, "body", routes[i].has_body, "help",

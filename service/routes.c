@@ -7,22 +7,48 @@
 
 #include "base/alloc.h"
 #include "base/http_server.h"
+#include "base/value_rule.h"
 #include "capture/shot.h"
 #include "service/commands.h"
 #include "service/metrics.h"
 #include "service/reply.h"
 #include "service/service.h"
 
-static const char *const clipboard_query[] = {"selection", "type", NULL};
-static const char *const selection_query[] = {"selection", NULL};
-static const char *const thumbnail_query[] = {"max_side", NULL};
-static const char *const wait_query[] = {"wait_s", "since", "shot", NULL};
-static const char *const since_query[] = {"since", NULL};
+/* What a double holds exactly. */
+#define INT_RULE_MAX 9007199254740992.0
+
+static const char *const selections[] = {"clipboard", "primary", NULL};
+static const char *const clipboard_types[] = {"text/plain", "image/png", NULL};
+
+static const struct value_rule clipboard_query[] = {
+	{"selection", VALUE_CHOICE, .choices = selections, .fallback = "clipboard", .help = "which one"},
+	{"type", VALUE_CHOICE, .choices = clipboard_types, .fallback = "text/plain",
+		.help = "what to read; the header Accept: image/png does too"},
+	{NULL},
+};
+static const struct value_rule selection_query[] = {
+	{"selection", VALUE_CHOICE, .choices = selections, .fallback = "clipboard", .help = "which one"},
+	{NULL},
+};
+static const struct value_rule thumbnail_query[] = {
+	{"max_side", VALUE_INT, 16, 4096, .fallback = "320", .help = "no side is longer"},
+	{NULL},
+};
+static const struct value_rule wait_query[] = {
+	{"wait_s", VALUE_INT, 0, 3600, .fallback = "0", .help = "answer when it has ended, or after this"},
+	{"since", VALUE_INT, 0, INT_RULE_MAX, .help = "answer as soon as its version is another"},
+	{"shot", VALUE_FLAG, .help = "whether a picture comes with a hand back; 1 with wait_s"},
+	{NULL},
+};
+static const struct value_rule since_query[] = {
+	{"since", VALUE_INT, 0, INT_RULE_MAX, .fallback = "0", .help = "only what has a greater id"},
+	{NULL},
+};
 
 static const struct route table[] = {
 	{"GET", "/v1/status", NULL, false, "what the daemon and its screen are doing", command_status},
 	{"GET", "/v1/events", NULL, false, "state changes as Server-Sent Events", command_events, ROUTE_LASTS},
-	{"GET", "/v1/shot", shot_option_names, false, "a picture of the screen", command_shot, ROUTE_LASTS},
+	{"GET", "/v1/shot", shot_option_rules, false, "a picture of the screen", command_shot, ROUTE_LASTS},
 	{"POST", "/v1/shots", NULL, true, "save a picture to a file", command_shot_save, ROUTE_LASTS},
 	{"POST", "/v1/act", NULL, true, "run actions, wait for quiet, take a picture", command_act, ROUTE_LASTS},
 	{"GET", "/v1/windows", NULL, false, "the windows, bottom first", command_windows},
@@ -99,21 +125,14 @@ static bool path_fits(const char *pattern, const char *path, char **segment)
 	return true;
 }
 
-static bool is_known(const char *const *names, const char *name)
-{
-	for (size_t i = 0; names != NULL && names[i] != NULL; i++) {
-		if (strcmp(names[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Every query parameter must be one the route knows, and stand there once. */
+/* Every query parameter must be one the route knows, stand there once, and fit its rule. */
 static bool query_is_good(const struct route *route, struct http_request *request)
 {
 	const char *name, *value;
 	for (size_t i = 0; http_request_query_at(request, i, &name, &value); i++) {
-		if (!is_known(route->query_names, name)) {
+	char error[200];
+		const struct value_rule *rule = value_rule_find(route->query, name);
+		if (rule == NULL) {
 			reply_error(request, REPLY_BAD_REQUEST, "unknown query parameter \"%.60s\"",
 				name);
 			return false;
@@ -124,6 +143,10 @@ static bool query_is_good(const struct route *route, struct http_request *reques
 			return false;
 		}
 	}
+		if (value_rule_fault(rule, value, error, sizeof(error)) != NULL) {
+			reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+			return false;
+		}
 	return true;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The control socket's calls in one table: method, path, query names, what it does, who does it.
+ * The control socket's calls in one table: method, path, query, what it does, who does it.
  * Validation of names, the documentation check and the list of calls all read it. Main thread only.
  */
 #ifndef SERVICE_ROUTES_H
@@ -11,6 +11,7 @@
 
 struct http_request;
 struct service;
+struct value_rule;
 
 /* Whether a call may go on for as long as its caller likes. */
 enum route_length {
@@ -22,7 +23,7 @@ enum route_length {
 struct route {
 	const char *method;
 	const char *path;                 /* "{name}" stands for one path segment */
-	const char *const *query_names;   /* ends with NULL; NULL: none */
+	const struct value_rule *query;   /* ends with a rule without a name; NULL: none */
 	bool has_body;                    /* a JSON object */
 	const char *help;
 	/* Answers the request, now or later. `segment` is what stood for {…}, "" without. */
@@ -33,7 +34,7 @@ struct route {
 /* The table; *count receives its length. */
 const struct route *routes_all(size_t *count);
 
-/* Finds the route and calls it, or answers 404, 405 or (an unknown query name) 400. */
+/* Finds the route and calls it, or answers 404, 405 or (a query that breaks its rules) 400. */
 void routes_dispatch(struct service *service, struct http_request *request);
 
 #endif

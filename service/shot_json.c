@@ -55,8 +55,8 @@ static void read_option(struct json_reader *reader, struct shot_options *options
 
 void shot_options_read(struct json_reader *reader, struct shot_options *options)
 {
-	for (size_t i = 0; shot_option_names[i] != NULL; i++)
-		read_option(reader, options, shot_option_names[i]);
+	for (const struct value_rule *rule = shot_option_rules; rule->name != NULL; rule++)
+		read_option(reader, options, rule->name);
 }
 
 json_t *shot_picture_json(const struct shot_options *options, const struct shot_geometry *geometry,

@@ -10,7 +10,7 @@ struct json_reader;
 struct shot_geometry;
 struct shot_options;
 
-/* Reads all members named in shot_option_names; faults go to the reader. */
+/* Reads all members named in shot_option_rules; faults go to the reader. */
 void shot_options_read(struct json_reader *reader, struct shot_options *options);
 
 /* {"format","width","height","origin":[x,y],"scale":[sx,sy],"base64"} */
