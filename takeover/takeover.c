@@ -95,6 +95,7 @@ static void set_holder(struct takeover *takeover, int64_t now_us, uint32_t sessi
 	takeover->holder = session;
 	takeover->held_since_us = now_us;
 	takeover->has_socket = false;
+	takeover->is_coming = session != TAKEOVER_NOBODY;
 	takeover->away_until_us = now_us + TAKEOVER_SOCKET_US;
 	tell(takeover, TAKEOVER_HOLDER_CHANGED);
 }
@@ -120,7 +121,7 @@ void takeover_open(struct takeover *takeover, int64_t now_us, int64_t window_us)
 	/* A person has the screen already, by a plain link: this is for them. */
 	takeover->held_since_us = now_us;
 	note_opening(takeover, now_us);
-	set_state(takeover, takeover->has_socket ? TAKEOVER_CONNECTED : TAKEOVER_AWAY);
+	set_state(takeover, takeover_is_away(takeover) ? TAKEOVER_AWAY : TAKEOVER_CONNECTED);
 }
 
 bool takeover_cancel(struct takeover *takeover, int64_t now_us)
@@ -159,6 +160,7 @@ void takeover_set_socket(
 		takeover->has_socket == has_socket)
 		return;
 	takeover->has_socket = has_socket;
+	takeover->is_coming = false;
 	if (!has_socket)
 		takeover->away_until_us = now_us + takeover->grace_us;
 	enum takeover_state state = has_socket ? TAKEOVER_CONNECTED : TAKEOVER_AWAY;
@@ -205,9 +207,14 @@ bool takeover_extend(struct takeover *takeover, int64_t now_us, uint32_t session
 	return true;
 }
 
-static bool is_away(const struct takeover *takeover)
+static bool lacks_socket(const struct takeover *takeover)
 {
 	return takeover->holder != TAKEOVER_NOBODY && !takeover->has_socket;
+}
+
+bool takeover_is_away(const struct takeover *takeover)
+{
+	return lacks_socket(takeover) && !takeover->is_coming;
 }
 
 /* The warning that comes next, in seconds before the end; 0: none. */
@@ -236,7 +243,7 @@ void takeover_tick(struct takeover *takeover, int64_t now_us)
 	bool is_over = takeover_is_alive(takeover) && now_us >= takeover->ends_us;
 	if (is_over)
 		end(takeover, now_us, TAKEOVER_EXPIRED);
-	else if (is_away(takeover) && now_us >= takeover->away_until_us)
+	else if (lacks_socket(takeover) && now_us >= takeover->away_until_us)
 		leave(takeover, now_us);
 	if (takeover_is_alive(takeover))
 		warn(takeover, now_us);
@@ -245,7 +252,7 @@ void takeover_tick(struct takeover *takeover, int64_t now_us)
 int64_t takeover_next_due(const struct takeover *takeover)
 {
 	int64_t due_us = INT64_MAX;
-	if (is_away(takeover))
+	if (lacks_socket(takeover))
 		due_us = takeover->away_until_us;
 	if (!takeover_is_alive(takeover))
 		return due_us;

@@ -51,6 +51,7 @@ struct takeover {
 	/* the lease */
 	uint32_t holder;       /* a session, or TAKEOVER_NOBODY */
 	bool has_socket;       /* the holder is connected */
+	bool is_coming;        /* the button was pressed, and no socket has come yet */
 	int64_t away_until_us; /* without a socket: when the lease ends */
 	int64_t held_since_us;
 	/* the takeover */
@@ -103,6 +104,9 @@ bool takeover_extend(struct takeover *takeover, int64_t now_us, uint32_t session
 
 /* Does what is due by now. Call it before anything that depends on the state. */
 void takeover_tick(struct takeover *takeover, int64_t now_us);
+
+/* Whether the holder has lost the line. Who has just pressed the button is still coming. */
+bool takeover_is_away(const struct takeover *takeover);
 
 /* When the next thing is due; INT64_MAX: nothing is. */
 int64_t takeover_next_due(const struct takeover *takeover);

@@ -37,7 +37,7 @@ json_t *takeovers_state_json(
 			    : "other",
 		"server_time", json_time(clock_wall_us()), "held_since",
 		is_held ? json_time(takeovers->held_since_wall_us) : json_null(), "is_away",
-		is_held && !takeover->has_socket, "is_private",
+		takeover_is_away(takeover), "is_private",
 		is_held && !is_holder && takeovers->config.has_privacy &&
 			!takeovers->are_watchers_allowed,
 		"watchers_allowed",

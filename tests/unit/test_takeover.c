@@ -79,7 +79,9 @@ static void passes_from_open_to_handed_back(void **state)
 	assert_int_equal(takeover_take(&rig.takeover, MINUTE, 1, 0), TAKEOVER_TAKEN);
 	assert_told(&rig, "HES");
 	assert_state(&rig, TAKEOVER_CONNECTED, 1);
+	assert_false(takeover_is_away(&rig.takeover)); /* on their way */
 	takeover_set_socket(&rig.takeover, MINUTE, 1, true);
+	assert_false(takeover_is_away(&rig.takeover));
 	assert_told(&rig, "");
 	assert_true(takeover_hand_back(&rig.takeover, 3 * MINUTE, 1));
 	assert_told(&rig, "HS");
@@ -124,6 +126,9 @@ static void away_keeps_the_lock_for_the_grace(void **state)
 	takeover_set_socket(&rig.takeover, MINUTE, 1, false);
 	assert_told(&rig, "S");
 	assert_state(&rig, TAKEOVER_AWAY, 1);
+	assert_true(takeover_is_away(&rig.takeover));
+	takeover_take(&rig.takeover, 2 * MINUTE, 1, 0); /* the button alone brings nobody back */
+	assert_true(takeover_is_away(&rig.takeover));
 	takeover_tick(&rig.takeover, MINUTE + GRACE - 1);
 	assert_state(&rig, TAKEOVER_AWAY, 1);
 	takeover_set_socket(&rig.takeover, MINUTE + GRACE - 1, 1, true);
@@ -142,8 +147,27 @@ static void a_press_without_a_socket_counts_for_little(void **state)
 	takeover_take(&rig.takeover, 0, 1, 0);
 	takeover_tick(&rig.takeover, TAKEOVER_SOCKET_US - 1);
 	assert_state(&rig, TAKEOVER_CONNECTED, 1);
+	assert_false(takeover_is_away(&rig.takeover));
 	takeover_tick(&rig.takeover, TAKEOVER_SOCKET_US);
 	assert_state(&rig, TAKEOVER_OPEN, 0);
+	assert_false(takeover_is_away(&rig.takeover));
+}
+
+static void one_opened_while_somebody_comes_by_a_plain_link_is_connected(void **state)
+{
+	struct rig rig;
+	rig_init(&rig);
+	takeover_take(&rig.takeover, 0, 1, 0);
+	takeover_open(&rig.takeover, 1, WINDOW);
+	assert_state(&rig, TAKEOVER_CONNECTED, 1);
+	takeover_set_socket(&rig.takeover, 2, 1, true);
+	takeover_set_socket(&rig.takeover, 3, 1, false);
+	takeover_cancel(&rig.takeover, 4);
+	takeover_take(&rig.takeover, 5, 1, 0);
+	takeover_set_socket(&rig.takeover, 6, 1, true);
+	takeover_set_socket(&rig.takeover, 7, 1, false);
+	takeover_open(&rig.takeover, 8, WINDOW);
+	assert_state(&rig, TAKEOVER_AWAY, 1);
 }
 
 static void a_second_person_must_confirm(void **state)
@@ -459,6 +483,7 @@ int main(void)
 		cmocka_unit_test(opening_again_does_not_begin_the_window_anew),
 		cmocka_unit_test(away_keeps_the_lock_for_the_grace),
 		cmocka_unit_test(a_press_without_a_socket_counts_for_little),
+		cmocka_unit_test(one_opened_while_somebody_comes_by_a_plain_link_is_connected),
 		cmocka_unit_test(a_second_person_must_confirm),
 		cmocka_unit_test(extends_three_times_and_warns_anew),
 		cmocka_unit_test(a_short_window_warns_only_of_what_it_has),
