@@ -52,6 +52,7 @@ struct websocket {
 	bool is_started;
 	bool has_ended;                 /* told or about to be told */
 	bool is_closing;                /* by us: no callbacks any more */
+	bool is_refused;                /* it sent too much: nothing of it is taken any more */
 	bool is_drained_due;
 	bool is_in_recv;                /* wslay runs callbacks */
 	bool is_dead;                   /* closed while in recv: freed after it */
@@ -346,31 +347,48 @@ static void on_frame_start(wslay_event_context_ptr ws,
 	}
 }
 
+/* Whether what comes concerns nobody any more. */
+static bool is_deaf(const struct websocket *socket)
+{
+	return socket->is_closing || socket->is_dead || socket->is_refused;
+}
+
+/* Not only when the message is whole: one in endless fragments never is. */
+static void take_text(struct websocket *socket, const uint8_t *data, size_t len)
+{
+	if (socket->text.len + len <= TEXT_MAX) {
+		buffer_append(&socket->text, data, len);
+		return;
+	}
+	socket->is_refused = true;
+	buffer_finish(&socket->text);
+	wslay_event_queue_close(socket->ws, WSLAY_CODE_MESSAGE_TOO_BIG, NULL, 0);
+	loop_timer_arm(socket->ping_timer, CLOSE_WAIT_MS);
+}
+
 static void on_chunk(wslay_event_context_ptr ws,
 	const struct wslay_event_on_frame_recv_chunk_arg *chunk, void *arg)
 {
 	struct websocket *socket = arg;
 	(void)ws;
 	/* Pieces of control frames come here too: they belong to no message. */
-	if (socket->is_in_control || socket->is_closing || socket->is_dead || socket->has_ended)
+	if (socket->is_in_control || is_deaf(socket) || socket->has_ended)
 		return;
 	if (socket->opcode == WSLAY_BINARY_FRAME)
 		socket->events.on_data(socket->events.arg, chunk->data, chunk->data_length);
-	else if (socket->opcode == WSLAY_TEXT_FRAME && socket->text.len <= TEXT_MAX)
-		buffer_append(&socket->text, chunk->data, chunk->data_length);
+	else if (socket->opcode == WSLAY_TEXT_FRAME)
+		take_text(socket, chunk->data, chunk->data_length);
 }
 
 static void on_message(wslay_event_context_ptr ws,
 	const struct wslay_event_on_msg_recv_arg *message, void *arg)
 {
 	struct websocket *socket = arg;
-	if (socket->is_closing || socket->is_dead || message->opcode != WSLAY_TEXT_FRAME)
+	(void)ws;
+	if (is_deaf(socket) || message->opcode != WSLAY_TEXT_FRAME)
 		return;
-	if (socket->text.len > TEXT_MAX)
-		wslay_event_queue_close(ws, WSLAY_CODE_MESSAGE_TOO_BIG, NULL, 0);
-	else
-		socket->events.on_text(
-			socket->events.arg, (const char *)socket->text.data, socket->text.len);
+	socket->events.on_text(
+		socket->events.arg, (const char *)socket->text.data, socket->text.len);
 	socket->text.len = 0;
 }
 
@@ -380,7 +398,7 @@ static void on_ping_timer(void *arg)
 {
 	struct websocket *socket = arg;
 	int64_t quiet_ms = (clock_monotonic_us() - socket->heard_us) / 1000;
-	if (socket->is_closing || quiet_ms >= PEER_DEAD_MS) {
+	if (socket->is_closing || socket->is_refused || quiet_ms >= PEER_DEAD_MS) {
 		end(socket);
 		return;
 	}

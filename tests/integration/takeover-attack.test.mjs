@@ -80,6 +80,40 @@ boxTest('floods of sessions, notes, texts and nonsense cost the one who sends th
   assert.equal((await person.call('hand_back', {})).status, 200);
 });
 
+boxTest('a text in fragments without end is closed with 1009, also when the Close is not heard', async (box) => {
+  const { daemon } = await startBox(box);
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  const other = await Person.at(box, url);
+  for (const client of [person, other]) {
+    if (client === other) {
+      await other.take({ confirm: true });
+      await other.connect();
+      other.socket.socket.removeAllListeners('data'); // deaf: goes on whatever it is told
+      other.socket.socket.resume();
+    }
+    const { socket } = client;
+    socket.frame(1, Buffer.alloc(1000, 'x'), false);
+    let sent = 1000;
+    const timer = setInterval(() => {
+      if (sent < 5e6) socket.frame(0, Buffer.alloc(1000, 'x'), false);
+      sent += 1000;
+    }, 1);
+    box.onClose(() => clearInterval(timer));
+    await socket.closed;
+    clearInterval(timer);
+    if (client === person) assert.equal(socket.closeCode, 1009);
+    assert(sent < 5e6, `${sent} bytes were taken`);
+  }
+  // One of several fragments that is not too long is a message like any other.
+  await person.take({ confirm: true });
+  await person.connect();
+  const ping = Buffer.from(JSON.stringify({ t: 'ping', id: 'x'.repeat(60000) }));
+  for (let at = 0; at < ping.length; at += 1000)
+    person.socket.frame(at ? 0 : 1, ping.subarray(at, at + 1000), at + 1000 >= ping.length);
+  assert.equal((await person.told('pong')).id.length, 60000);
+});
+
 boxTest('what was shared ends with the link it came from; shares and buttons are bounded', async (box) => {
   const { daemon, events } = await startBox(box);
   const made = (await daemon.request('POST', '/v1/links', { body: { role: 'control' } })).json();
