@@ -205,7 +205,8 @@ void viewer_on_text(struct viewer *viewer, const json_t *message)
 			"a text may have up to 4000 characters");
 	} else if (!is_holder(viewer)) {
 		viewer->refused++;
-		tell_failed(host, viewer->session, id, "not_holder", "you do not hold the screen");
+		tell_failed(host, viewer->session, id, "not_holder",
+			"you do not hold the screen; take over first");
 	} else if (has_too_many(host->texts, viewer->session)) {
 		viewer->refused++;
 		tell_failed(host, viewer->session, id, "failed",
@@ -236,16 +237,21 @@ static void on_clipboard_read(void *arg, int error, const char *data, size_t len
 void viewer_on_clipboard(struct viewer *viewer, const json_t *message)
 {
 	const struct viewer_host *host = viewer->host;
-	const char *text = json_string_value(json_object_get(message, "text"));
-	const char *fault = NULL;
-	if (!is_holder(viewer))
-		fault = "you do not hold the screen";
-	else if (text != NULL && strlen(text) > CLIPBOARD_MAX)
+	const json_t *value = json_object_get(message, "text");
+	const char *text = json_string_value(value);
+	const char *error = "bad_request", *fault = NULL;
+	if (!is_holder(viewer)) {
+		error = "not_holder";
+		fault = "you do not hold the screen; take over first";
+	} else if (value != NULL && text == NULL) {
+		fault = "text must be a text";
+	} else if (text != NULL && strlen(text) > CLIPBOARD_MAX) {
 		fault = "a text for the clipboard may have up to 64 KiB";
+	}
 	if (fault != NULL) {
 		viewer->refused++;
 		viewer_tell(viewer, json_pack("{s:s, s:s, s:s, s:s}", "t", "error", "for",
-					    "clipboard", "error", "bad_request", "message", fault));
+					    "clipboard", "error", error, "message", fault));
 		return;
 	}
 	if (text == NULL) {

@@ -161,6 +161,33 @@ boxTest('a second person sees who holds it, confirms, and the first is told 4409
   await second.call('hand_back', { outcome: 'done' });
 });
 
+boxTest('whoever has pressed the button is not away before their first socket came and went', async (box) => {
+  const { daemon, events } = await startBox(box, { args: ['--takeover-grace', '5'] });
+  const { url, id } = await openTakeover(daemon);
+  const [first, second] = [await Person.at(box, url), await Person.at(box, url)];
+  const look = async (person) => (await person.call('takeover')).json;
+  const state = async () => (await daemon.json('GET', `/v1/takeovers/${id}`)).state;
+  assert.equal((await first.take()).state.is_away, false);
+  const held = await look(second);
+  assert.deepEqual([held.error, held.is_away, await state()], ['held', false, 'connected']);
+  assert.equal((await Person.at(box, url)).state.is_away, false);
+  await first.connect();
+  first.socket.destroy();
+  await events.next('takeover.away');
+  assert.deepEqual([(await look(second)).is_away, await state()], [true, 'away']);
+  // Pressing again without a socket does not bring them back; a socket does.
+  assert.equal((await first.take()).state.is_away, true);
+  await first.connect();
+  assert.deepEqual([(await look(second)).is_away, await state()], [false, 'connected']);
+  // The same without a takeover, by a plain link.
+  await first.call('hand_back', {});
+  const plain = await Person.at(box, await makeLink(daemon, 'control'));
+  assert.equal((await plain.take()).state.is_away, false);
+  // A takeover opened while they are on their way finds them connected.
+  assert.equal((await openTakeover(daemon)).state, 'connected');
+  await plain.call('hand_back', {});
+});
+
 boxTest('V32: the same session may press twice and connect twice; the newer socket goes on', async (box) => {
   const { daemon, events } = await startBox(box);
   const { url } = await openTakeover(daemon);
@@ -303,6 +330,8 @@ boxTest('T13: a watcher\'s keys, pointer, clipboard and size change nothing duri
   watcher.socket.tell({ t: 'ping', id: 1 });
   await watcher.told('pong');
   assert.equal((await watcher.told('text-failed')).error, 'not_holder');
+  for (const kind of ['clipboard', 'clipboard', 'hand_back', 'extend', 'watchers'])
+    assert.equal((await watcher.told('error', (error) => error.for === kind)).error, 'not_holder', kind);
   person.screen.tap(0x6f);
   await terminal.expect('o');
   assert.deepEqual([await heldDown(box, env), (await control(daemon)).locked], [[], true]);
@@ -461,6 +490,8 @@ boxTest('texts of the page are typed once, whatever the line does', async (box) 
   person.socket.tell({ t: 'text', id: 'd', s: 'last', enter: true });
   await person.told('text-ok', ({ id }) => id === 'd');
   await terminal.expect('last\n');
+  person.socket.tell({ t: 'clipboard', text: 5 });
+  assert.equal((await person.told('error', (error) => error.for === 'clipboard')).error, 'bad_request');
   person.socket.tell({ t: 'clipboard', text: 'from the person' });
   person.socket.tell({ t: 'clipboard' });
   assert.equal((await person.told('clipboard')).text, 'from the person');
