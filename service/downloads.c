@@ -334,6 +334,7 @@ void downloads_serve(struct downloads *downloads, struct http_request *request)
 	snprintf(id, sizeof(id), "%.*s", (int)strcspn(rest, "/"), rest);
 	const char *method = http_request_method(request);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+		http_request_add_header(request, "Allow", "GET, HEAD");
 		reply_error(request, REPLY_METHOD_NOT_ALLOWED, "files can only be read (GET)");
 		return;
 	}

@@ -117,10 +117,40 @@ static const char *set_listen(struct options *options, const char *value)
 	return NULL;
 }
 
+/*
+ * What stands behind http:// or https://, when all of the value is printable ASCII without what could
+ * end a header, a policy or a link; NULL otherwise.
+ */
+static const char *behind_scheme(const char *value)
+{
+	for (const char *p = value; *p != '\0'; p++) {
+		if (*p <= ' ' || *p > '~' || strchr("\"'<>\\^`{|}@?#;,*", *p) != NULL)
+			return NULL;
+	}
+	return strncmp(value, "https://", 8) == 0  ? value + 8
+	       : strncmp(value, "http://", 7) == 0 ? value + 7
+						   : NULL;
+}
+
+/* NAME, NAME:PORT or [ADDRESS]:PORT, up to the end or a slash. */
+static bool begins_with_host(const char *text)
+{
+	size_t len = strcspn(text, "/");
+	size_t name_len = text[0] == '[' ? strcspn(text, "]") + 1 : strcspn(text, ":/");
+	if (name_len < (text[0] == '[' ? 4 : 1) || name_len > len)
+		return false;
+	const char *port = text + name_len;
+	size_t digits = port[0] == ':' ? strspn(port + 1, "0123456789") : 0;
+	return name_len == len || (port[0] == ':' && digits >= 1 && digits <= 5 &&
+					  name_len + 1 + digits == len);
+}
+
 static const char *set_public_url(struct options *options, const char *value)
 {
-	if (strncmp(value, "http://", 7) != 0 && strncmp(value, "https://", 8) != 0)
-		return "must begin with http:// or https://";
+	const char *host = behind_scheme(value);
+	if (host == NULL || !begins_with_host(host))
+		return "must be http(s)://HOST[:PORT][/PATH], without blanks, control characters, "
+		       "quotes, \"?\" and \"#\"; write names with other letters in punycode (xn--…)";
 	set_text(&options->public_url, value);
 	size_t len = strlen(options->public_url);
 	while (len > 0 && options->public_url[len - 1] == '/')
@@ -262,10 +292,8 @@ static void free_texts(char **list)
 /* scheme://host[:port], nothing behind it, nothing that could end a header or a policy. */
 static bool is_origin(const char *value)
 {
-	const char *host = strncmp(value, "https://", 8) == 0  ? value + 8
-			   : strncmp(value, "http://", 7) == 0 ? value + 7
-							       : NULL;
-	return host != NULL && host[0] != '\0' && strpbrk(host, "/?#;, \t\r\n'\"*\\@") == NULL;
+	const char *host = behind_scheme(value);
+	return host != NULL && begins_with_host(host) && strchr(host, '/') == NULL;
 }
 
 static const char *set_allow_origin(struct options *options, const char *value)

@@ -84,6 +84,10 @@ static bool split_unix(const char *text, char **path, char **url)
 
 bool notify_target_check(const char *text)
 {
+	for (const char *p = text; *p != '\0'; p++) {
+		if (*p <= ' ' || *p == 0x7f)
+			return false;
+	}
 	if (strncmp(text, "unix:", 5) == 0)
 		return split_unix(text, NULL, NULL);
 	return strncmp(text, "https://", 8) == 0 && text[8] != '\0' && text[8] != '/';

@@ -324,7 +324,7 @@ static bool answer_preflight(const struct page_calls *calls, struct http_request
 	return true;
 }
 
-static void refuse_method(struct http_request *request, const char *allowed)
+void page_refuse_method(struct http_request *request, const char *allowed)
 {
 	http_request_add_header(request, "Allow", allowed);
 	page_refuse(request, 405, "method_not_allowed", "this address is called otherwise");
@@ -337,7 +337,7 @@ bool page_calls_handle(
 	takeovers_tick(calls->takeovers);
 	if (strcmp(name, "live") == 0) {
 		if (strcmp(method, "GET") != 0)
-			refuse_method(request, "GET");
+			page_refuse_method(request, "GET");
 		else if (is_allowed(calls, request, name))
 			open_live(calls, request);
 		return true;
@@ -348,7 +348,7 @@ bool page_calls_handle(
 		if (answer_preflight(calls, request))
 			return true;
 		if (strcmp(table[i].method, method) != 0)
-			refuse_method(request, table[i].method);
+			page_refuse_method(request, table[i].method);
 		else if (is_allowed(calls, request, name))
 			run(calls, request, &table[i]);
 		return true;

@@ -26,5 +26,7 @@ bool page_calls_handle(
 
 /* Answers {"error","message"}. */
 void page_refuse(struct http_request *request, int status, const char *code, const char *message);
+/* Answers 405; `allowed`: the methods there are, as the Allow header has them. */
+void page_refuse_method(struct http_request *request, const char *allowed);
 
 #endif

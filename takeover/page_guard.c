@@ -84,6 +84,28 @@ static const char *host_of(const char *url, size_t *len)
 	return begin;
 }
 
+static bool is_https(const char *url)
+{
+	return strncasecmp(url, "https://", 8) == 0;
+}
+
+/* The length without the port that goes without saying, which some write and some do not. */
+static size_t len_without_default_port(const char *host, size_t len, bool is_secure)
+{
+	const char *port = is_secure ? ":443" : ":80";
+	size_t port_len = strlen(port);
+	bool has_it = len > port_len && memcmp(host + len - port_len, port, port_len) == 0;
+	return has_it ? len - port_len : len;
+}
+
+/* Whether two hosts with or without ports are one under a scheme. */
+static bool is_same_host(const char *a, size_t a_len, const char *b, size_t b_len, bool is_secure)
+{
+	a_len = len_without_default_port(a, a_len, is_secure);
+	b_len = len_without_default_port(b, b_len, is_secure);
+	return a_len == b_len && strncasecmp(a, b, a_len) == 0;
+}
+
 /* Whether host ("name" or "name:port") is of that name. */
 static bool host_is(const char *host, const char *name)
 {
@@ -119,7 +141,7 @@ bool page_guard_knows_host(const struct page_guard *guard, const struct http_req
 	const char *public_host = host_of(guard->public_url, &public_len);
 	if (host == NULL || host[0] == '\0')
 		return false;
-	if (strlen(host) == public_len && strncasecmp(host, public_host, public_len) == 0)
+	if (is_same_host(host, strlen(host), public_host, public_len, is_https(guard->public_url)))
 		return true;
 	char listen[80] = "";
 	bool is_v6 = strchr(guard->listen_address, ':') != NULL;
@@ -134,19 +156,25 @@ bool page_guard_knows_host(const struct page_guard *guard, const struct http_req
 /* The scheme and host that the public address has, as a browser writes an origin. */
 static bool is_public_origin(const struct page_guard *guard, const char *origin)
 {
-	size_t host_len;
-	const char *host = host_of(guard->public_url, &host_len);
-	size_t len = (size_t)(host - guard->public_url) + host_len;
-	return strlen(origin) == len && strncasecmp(origin, guard->public_url, len) == 0;
+	size_t public_len, len;
+	const char *public_host = host_of(guard->public_url, &public_len);
+	size_t scheme_len = (size_t)(public_host - guard->public_url);
+	if (strncasecmp(origin, guard->public_url, scheme_len) != 0)
+		return false;
+	const char *host = origin + scheme_len;
+	len = strlen(host);
+	return is_same_host(host, len, public_host, public_len, is_https(origin));
 }
 
 /* The page came from the very name it talks to now. */
 static bool is_same_origin(const char *origin, const char *host)
 {
-	size_t scheme_len = strncasecmp(origin, "https://", 8) == 0  ? 8
+	size_t scheme_len = is_https(origin)                         ? 8
 			    : strncasecmp(origin, "http://", 7) == 0 ? 7
 								     : 0;
-	return scheme_len > 0 && strcasecmp(origin + scheme_len, host) == 0;
+	const char *from = origin + scheme_len;
+	return scheme_len > 0 &&
+	       is_same_host(from, strlen(from), host, strlen(host), is_https(origin));
 }
 
 bool page_guard_admits_origin(

@@ -47,8 +47,18 @@ static const struct page_asset *find_asset(const char *name)
 	return NULL;
 }
 
+static bool is_reading(const struct http_request *request)
+{
+	const char *method = http_request_method(request);
+	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
 static void serve_asset(struct http_request *request, const struct page_asset *asset)
 {
+	if (!is_reading(request)) {
+		page_refuse_method(request, "GET, HEAD");
+		return;
+	}
 	const char *accepted = http_request_header(request, "accept-encoding");
 	const uint8_t *data = asset->data;
 	size_t len = asset->len;
@@ -65,12 +75,6 @@ static void serve_asset(struct http_request *request, const struct page_asset *a
 	http_reply(request, 200, asset->type, data, len);
 }
 
-static bool is_reading(const struct http_request *request)
-{
-	const char *method = http_request_method(request);
-	return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
-}
-
 bool page_server_has_asset(const char *path)
 {
 	return strncmp(path, "/assets/", 8) == 0 && strcmp(path + 8, "index.html") != 0 &&
@@ -85,13 +89,13 @@ bool page_server_handle(struct page_server *server, struct http_request *request
 		page_refuse(request, 403, "forbidden", "this service does not go by that name");
 		return true;
 	}
-	if (page_server_has_asset(path) && is_reading(request)) {
+	if (page_server_has_asset(path)) {
 		serve_asset(request, find_asset(path + 8));
 		return true;
 	}
 	if (strncmp(path, server->prefix, prefix_len) != 0)
 		return false;
-	if (path[prefix_len] == '\0' && is_reading(request)) {
+	if (path[prefix_len] == '\0') {
 		serve_asset(request, find_asset("index.html"));
 		return true;
 	}

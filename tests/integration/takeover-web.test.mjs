@@ -331,6 +331,47 @@ boxTest('--link-token fragment, --public-url and its names', async (box) => {
     assert.equal((await post(`${at}/session`, { token }, { Host, ...(Origin ? { Origin } : {}) })).status, status, `${Host} ${Origin}`);
 });
 
+boxTest('the port that a scheme leaves out may be written, in the Host, the Origin and --public-url', async (box) => {
+  const server = await box.startXvfb({ width: 320, height: 240 });
+  for (const [publicUrl, right, wrong] of [
+    ['https://example.org', [['example.org:443'], ['example.org'], ['EXAMPLE.org:443', 'https://example.org'], ['example.org', 'https://example.org:443'], ['example.org:443', 'https://example.org:443']],
+      [['example.org:80'], ['example.org:4430'], ['example.org:'], ['example.org:443:443'], ['example.org', 'https://example.org:80'], ['example.org:443', 'http://example.org']]],
+    ['http://example.org/', [['example.org:80'], ['example.org', 'http://example.org'], ['example.org:80', 'http://example.org']],
+      [['example.org:443'], ['example.org:80', 'https://example.org']]],
+    ['https://example.org:443/sub', [['example.org', 'https://example.org'], ['example.org:443', 'https://example.org']], [['example.org:80']]],
+    ['https://[2001:db8::1]', [['[2001:db8::1]:443', 'https://[2001:db8::1]'], ['[2001:db8::1]']], [['[2001:db8::1]:80'], ['2001:db8::1']]],
+  ]) {
+    const daemon = await box.startDaemon({ display: server.display, args: ['--public-url', publicUrl, '--box-id', 'b1'] });
+    const listen = (await box.ok('ss', ['-ltnpH'])).split('\n').find((line) => line.includes(`pid=${daemon.pid},`)).match(/:(\d+)\s/)[1];
+    const { token } = takeApart((await openTakeover(daemon)).url);
+    for (const [cases, status] of [[right, 200], [wrong, 403]]) {
+      for (const [Host, Origin] of cases) {
+        const reply = await post(`http://127.0.0.1:${listen}/box/b1/session`, { token }, { Host, ...(Origin ? { Origin } : {}) });
+        assert.equal(reply.status, status, `${publicUrl}: ${Host} ${Origin}`);
+      }
+    }
+    await daemon.stop();
+  }
+});
+
+boxTest('what is called by a wrong method says which are right', async (box) => {
+  const { daemon } = await startBox(box);
+  const { base } = takeApart((await openTakeover(daemon)).url);
+  const saved = (await daemon.request('POST', '/v1/shots', { body: { path: box.file('x.png') } })).json();
+  const shell = (await ask(base)).text;
+  const asset = new URL(shell.match(/\/assets\/[\w.-]+/)[0], base).href;
+  for (const [url, allowed] of [[base, 'GET, HEAD'], [asset, 'GET, HEAD'], [saved.url, 'GET, HEAD'], [`${base}/state`, 'GET'], [`${base}/live`, 'GET'],
+    ...['session', 'ticket', 'takeover', 'hand_back', 'extend', 'note', 'watchers', 'share'].map((name) => [`${base}/${name}`, 'POST'])]) {
+    for (const method of ['PUT', 'OPTIONS', 'DELETE', 'PATCH', 'TRACE', 'NONSENSE', allowed === 'POST' ? 'GET' : 'POST']) {
+      const reply = await ask(url, { method }).catch((error) => error);
+      assert.deepEqual([reply.status, reply.headers?.allow], [405, allowed], `${method} ${url}`);
+      assert.equal(JSON.parse(reply.text).error, 'method_not_allowed');
+    }
+  }
+  for (const method of ['GET', 'PUT', 'OPTIONS']) assert.equal((await ask(`${base}/nothing`, { method })).status, 404);
+  assert.equal((await control(daemon)).locked, false);
+});
+
 /** A certificate for 127.0.0.1, made here. */
 async function makeCertificate(box, name = 'tls') {
   const [key, cert] = [box.file(`${name}.key`), box.file(`${name}.crt`)];
@@ -400,6 +441,11 @@ boxTest('--tls-cert says what is wrong with its files', async (box) => {
 boxTest('options that are wrong are refused with what they must be', async (box) => {
   for (const [args, says] of [[['--allow-origin', 'https://a/b'], /origin/], [['--allow-origin', '*'], /origin/], [['--frame-ancestors', "'none'"], /origin/],
     [['--frame-ancestors', 'https://a; script-src *'], /origin/], [['--notify', 'http://a/'], /https:/], [['--notify', 'unix:relative:/x'], /unix:/],
+    ...['--public-url', '--allow-origin', '--frame-ancestors', '--notify'].flatMap((name) =>
+      ['https://a\r\nX: y', 'https://a b', 'https://a\tb', 'https://a\x7f', 'https://a\x1b[2J', 'https://a\n'].map((value) => [[name, value], /must be/])),
+    ...['https://', 'https:///x', 'ftp://a', 'https://a:b', 'https://a:', 'https://a:123456', 'https://a?b', 'https://a#b', 'https://u@a', 'https://[::1', 'https://bücher.example', 'https://a"b']
+      .map((value) => [['--public-url', value], /must be http\(s\):\/\/HOST/]),
+    [['--allow-origin', 'https://bücher.example'], /origin/], [['--frame-ancestors', 'https://a:b'], /origin/],
     [['--takeover-grace', '0'], /seconds/], [['--takeover-privacy', 'maybe'], /on or off/], [['--link-token', 'cookie'], /fragment/],
     [['--notify-secret-file', '/nowhere'], /readable file/]]) {
     const result = await box.run(programs.boxscreend, args);
