@@ -36,7 +36,7 @@ const pictureOf = (shot) => readPng(Buffer.from(shot.base64, 'base64'));
  */
 async function during(daemon, work, more = CHANGED_ONLY) {
   const pending = daemon.request('POST', '/v1/act',
-    { body: { actions: [...TURN, { type: 'wait', ms: 1500 * patience }, ...TURN], ...more } });
+    { body: { actions: [...TURN, { type: 'wait', ms: 800 * patience }, ...TURN], ...more } });
   await waitFor('the batch to begin', async () =>
     (await daemon.shot('?region=105,205,1,1')).pixel(0, 0)[0] === 0);
   await work();
