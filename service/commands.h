@@ -3,6 +3,8 @@
 #ifndef SERVICE_COMMANDS_H
 #define SERVICE_COMMANDS_H
 
+#include <jansson.h>
+
 struct http_request;
 struct service;
 
@@ -31,6 +33,7 @@ COMMAND(command_link_create);
 COMMAND(command_link_delete);
 COMMAND(command_takeover_create);
 COMMAND(command_takeover_get);
+COMMAND(command_takeovers);
 COMMAND(command_takeover_cancel);
 COMMAND(command_say);
 COMMAND(command_notes);
@@ -50,5 +53,21 @@ COMMAND(command_replay_save);
 COMMAND(command_publish);
 COMMAND(command_publish_list);
 COMMAND(command_publish_delete);
+
+/* JSON Schemas of their bodies, each made by what reads the body. The caller's. */
+json_t *body_shot_save(void);
+json_t *body_act(void);
+json_t *body_xdotool(void);
+json_t *body_window_move(void);
+json_t *body_window_resize(void);
+json_t *body_screen_put(void);
+json_t *body_link_create(void);
+json_t *body_takeover_create(void);
+json_t *body_say(void);
+json_t *body_recording_start(void);
+json_t *body_recording_mark(void);
+json_t *body_replay_put(void);
+json_t *body_replay_save(void);
+json_t *body_publish(void);
 
 #endif

@@ -35,13 +35,20 @@
 /* Pictures that may wait for the pool at once: a bound on memory and on how long the last one waits. */
 #define ENCODES_MAX 32
 
+/* What becomes of the picture besides being the answer. */
+struct save_wish {
+	bool is_saved;    /* into a file, and told as JSON */
+	const char *path; /* NULL: into one that the daemon keeps for as long as its link is good */
+	bool is_inline;   /* the JSON holds the picture too */
+};
+
 /* One screenshot on its way. Main thread, but for `picture` and `error` while the pool encodes. */
 struct shot_job {
 	struct service *service;
 	struct call *call;
 	uint64_t frame_request;
 	struct shot_options options;
-	char *save_path;         /* NULL: the picture goes into the answer */
+	struct save_wish save;   /* save.path is its own */
 	struct frame_reply reply;
 	struct shot_geometry geometry;
 	char *key;
@@ -59,7 +66,7 @@ static void job_free(struct shot_job *job)
 	call_end(job->call);
 	frame_reply_finish(&job->reply);
 	buffer_finish(&job->picture);
-	free(job->save_path);
+	free((char *)(uintptr_t)job->save.path);
 	free(job->key);
 	free(job);
 }
@@ -189,50 +196,77 @@ static void count_shot(const struct shot_job *job, size_t bytes)
 	metrics_add(job->service->metrics, METRIC_SHOT_BYTES, bytes);
 }
 
+/* path: NULL for a file of the daemon's own. */
 static void reply_path_error(struct http_request *request, const char *path, int error)
 {
-	reply_error(request,
-		error == -ENOSPC || error == -EDQUOT ? REPLY_NO_SPACE : REPLY_BAD_REQUEST,
-		"path: cannot write %.200s: %s; choose another path", path, file_path_error(error));
+	bool is_full = error == -ENOSPC || error == -EDQUOT;
+	if (path == NULL)
+		reply_error(request, is_full ? REPLY_NO_SPACE : REPLY_INTERNAL,
+			"the picture cannot be kept in the daemon's state folder: %s; give a path",
+			file_path_error(error));
+	else
+		reply_error(request, is_full ? REPLY_NO_SPACE : REPLY_BAD_REQUEST,
+			"path: cannot write %.200s: %s; choose another path", path, file_path_error(error));
+}
+
+/* Returns 0 or a negative errno; *url and *path (the caller's) tell where it is. */
+static int save(struct shot_job *job, const struct buffer *picture, char **url, char **path,
+	int64_t *expires_wall_us)
+{
+	struct downloads *downloads = job->service->downloads;
+	const char *mime = picture_format_mime(job->options.format);
+	if (job->save.path == NULL)
+		return downloads_add_own(downloads, picture, picture_format_name(job->options.format),
+			mime, url, path, expires_wall_us);
+	int ret = atomic_file_write(
+		job->save.path, picture->data, picture->len, 0644, ATOMIC_FILE_REGULAR);
+	if (ret < 0)
+		return ret;
+	*path = xstrdup(job->save.path);
+	*url = downloads_add(downloads, *path, mime, expires_wall_us);
+	return 0;
+}
+
+static json_t *saved_json(const struct shot_job *job, const struct buffer *picture)
+{
+	json_t *answer = shot_picture_json(
+		&job->options, &job->geometry, job->save.is_inline ? picture : NULL);
+	json_object_set_new(answer, "bytes", json_integer((json_int_t)picture->len));
+	if (job->options.frame.wait != FRAME_WAIT_NONE)
+		json_object_set_new(
+			answer, "wait_end", json_string(wait_end_name(job->reply.end)));
+	return answer;
 }
 
 static void save_and_answer(struct shot_job *job, const struct buffer *picture)
 {
-	struct service *service = job->service;
 	struct http_request *request = call_request(job->call);
+	char when[CLOCK_RFC3339_SIZE], *url = NULL, *path = NULL;
+	int64_t expires_wall_us;
 	if (request == NULL)
 		return; /* whoever asked for the file has gone: no file */
-	int ret = atomic_file_write(job->save_path, picture->data, picture->len, 0644,
-		ATOMIC_FILE_REGULAR);
+	int ret = save(job, picture, &url, &path, &expires_wall_us);
 	if (ret < 0) {
-		metrics_add(service->metrics, METRIC_SHOT_ERRORS, 1);
-		reply_path_error(request, job->save_path, ret);
+		metrics_add(job->service->metrics, METRIC_SHOT_ERRORS, 1);
+		reply_path_error(request, job->save.path, ret);
 		return;
 	}
-	int64_t expires_wall_us;
-	char when[CLOCK_RFC3339_SIZE];
-	char *url = downloads_add(service->downloads, job->save_path,
-		picture_format_mime(job->options.format), &expires_wall_us);
 	clock_format_rfc3339(expires_wall_us, when);
 	count_shot(job, picture->len);
-	tell_event(job, job->save_path, picture->len);
-	const struct shot_geometry *geometry = &job->geometry;
-	json_t *answer = json_pack("{s:s, s:i, s:i, s:I, s:s, s:s, s:[ii], s:[ff]}", "path",
-		job->save_path, "width", geometry->width, "height", geometry->height, "bytes",
-		(json_int_t)picture->len, "url", url, "expires_at", when, "origin",
-		geometry->origin_x, geometry->origin_y, "scale", geometry->scale_x,
-		geometry->scale_y);
-	if (job->options.frame.wait != FRAME_WAIT_NONE)
-		json_object_set_new(
-			answer, "wait_end", json_string(wait_end_name(job->reply.end)));
+	tell_event(job, path, picture->len);
+	json_t *answer = saved_json(job, picture);
+	json_object_set_new(answer, "path", json_string(path));
+	json_object_set_new(answer, "url", json_string(url));
+	json_object_set_new(answer, "expires_at", json_string(when));
 	free(url);
+	free(path);
 	reply_json(request, 200, answer);
 }
 
 /* The picture is there, fresh or from the cache. */
 static void finish(struct shot_job *job, const struct buffer *picture)
 {
-	if (job->save_path != NULL) {
+	if (job->save.is_saved) {
 		save_and_answer(job, picture);
 		return;
 	}
@@ -275,7 +309,7 @@ static void on_encoded(void *arg)
 static bool is_known_to_caller(struct shot_job *job, struct http_request *request)
 {
 	char etag[64];
-	if (request == NULL || job->save_path != NULL)
+	if (request == NULL || job->save.is_saved)
 		return false;
 	const char *known = http_request_header(request, "if-none-match");
 	make_etag(job, etag, sizeof(etag));
@@ -337,7 +371,7 @@ static void resume_from_etag(
 }
 
 static void start(struct service *service, struct http_request *request,
-	const struct shot_options *options, const char *save_path)
+	const struct shot_options *options, const struct save_wish *save)
 {
 	const char *fault = shot_options_check(options);
 	if (fault != NULL) {
@@ -353,7 +387,8 @@ static void start(struct service *service, struct http_request *request,
 	struct shot_job *job = xcalloc(1, sizeof(*job));
 	job->service = service;
 	job->options = *options;
-	job->save_path = save_path != NULL ? xstrdup(save_path) : NULL;
+	job->save = *save;
+	job->save.path = save->path != NULL ? xstrdup(save->path) : NULL;
 	resume_from_etag(service, request, &job->options);
 	job->call = call_begin_looking(service, request,
 		(options->frame.wait != FRAME_WAIT_NONE ? options->frame.timeout_ms : 0) + GRACE_MS,
@@ -374,7 +409,7 @@ void command_shot(struct service *service, struct http_request *request, const c
 			return;
 		}
 	}
-	start(service, request, &options, NULL);
+	start(service, request, &options, &(struct save_wish){0});
 }
 
 /* The picture's format follows the file's ending when it is not named. */
@@ -390,6 +425,38 @@ static bool format_from_path(const char *path, enum picture_format *out)
 	return picture_format_parse(ending, out);
 }
 
+static void read_save(
+	struct json_reader *reader, struct save_wish *save, enum picture_format *format)
+{
+	const char *fault;
+	json_read_bool(reader, "inline", &save->is_inline);
+	if (!json_read_string(reader, "path", &save->path)) {
+		if (!save->is_inline)
+			json_reader_fail_none(reader, "path", "path|inline",
+				"is missing: the file to write, an absolute path; or inline, to "
+				"have the picture here");
+		return;
+	}
+	if ((fault = file_path_fault(save->path)) != NULL)
+		json_reader_fail(reader, "path", "%s", fault);
+	else if (!format_from_path(save->path, format) &&
+		 json_object_get(reader->object, "format") == NULL)
+		json_reader_fail(reader, "path",
+			"has an ending that names no format: end it in .png, .jpg or .webp, or give "
+			"format");
+}
+
+json_t *body_shot_save(void)
+{
+	struct shot_options options = shot_defaults;
+	struct save_wish save = {0};
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_save(&reader, &save, &options.format);
+	shot_options_read(&reader, &options);
+	return json_reader_take_schema(&reader);
+}
+
 void command_shot_save(struct service *service, struct http_request *request, const char *segment)
 {
 	char error[256];
@@ -401,25 +468,17 @@ void command_shot_save(struct service *service, struct http_request *request, co
 		return;
 	}
 	struct shot_options options = shot_defaults;
+	struct save_wish save = {.is_saved = true};
 	struct json_reader reader;
-	const char *path = NULL, *fault;
-	int ret;
+	int ret = 0;
 	json_reader_init(&reader, object, "");
-	if (!json_read_string(&reader, "path", &path))
-		json_reader_fail(&reader, "path", "is missing: the file to write, an absolute path");
-	else if ((fault = file_path_fault(path)) != NULL)
-		json_reader_fail(&reader, "path", "%s", fault);
-	else if (!format_from_path(path, &options.format) &&
-		 json_object_get(object, "format") == NULL)
-		json_reader_fail(&reader, "path",
-			"has an ending that names no format: end it in .png, .jpg or .webp, or give "
-			"format");
+	read_save(&reader, &save, &options.format);
 	shot_options_read(&reader, &options);
 	if (!json_reader_finish(&reader))
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
-	else if ((ret = file_path_check(path)) < 0) /* now, not when a long wait is over */
-		reply_path_error(request, path, ret);
+	else if (save.path != NULL && (ret = file_path_check(save.path)) < 0)
+		reply_path_error(request, save.path, ret); /* now, not when a long wait is over */
 	else
-		start(service, request, &options, path);
+		start(service, request, &options, &save);
 	json_decref(object);
 }

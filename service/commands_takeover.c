@@ -23,7 +23,6 @@
 
 #define TTL_DEFAULT_S     1800
 #define TIMEOUT_DEFAULT_S 1800
-#define WAIT_MAX_S        3600
 #define INSTRUCTIONS_MAX  50
 
 /* Takeovers */
@@ -31,7 +30,10 @@
 static void read_instructions(struct json_reader *reader, json_t **out)
 {
 	const json_t *list;
-	if (!json_read_any(reader, "instructions", &list))
+	bool is_given = json_read_any(reader, "instructions", &list);
+	json_reader_explain(reader, "instructions",
+		"{\"type\":\"array\",\"items\":{\"type\":\"string\",\"minLength\":1},\"maxItems\":50}");
+	if (!is_given)
 		return;
 	bool is_good = json_is_array(list) && json_array_size(list) <= INSTRUCTIONS_MAX;
 	for (size_t i = 0; is_good && i < json_array_size(list); i++) {
@@ -52,6 +54,8 @@ static void read_shot(struct json_reader *reader, json_t **out)
 	struct shot_options options = shot_defaults;
 	struct json_reader inner;
 	json_read_any(reader, "shot", &ignored);
+	json_reader_explain(reader, "shot",
+		"{\"anyOf\":[{\"type\":\"boolean\"},{\"$ref\":\"#/components/schemas/ShotOptions\"}]}");
 	if (value == NULL)
 		*out = json_object();
 	if (value == NULL || json_is_null(value) || json_is_false(value))
@@ -66,23 +70,39 @@ static void read_shot(struct json_reader *reader, json_t **out)
 		json_reader_fail(reader, "shot", "%s", inner.error);
 }
 
+static void read_takeover(struct json_reader *reader, struct takeover_request *wanted)
+{
+	*wanted = (struct takeover_request){.timeout_s = TIMEOUT_DEFAULT_S};
+	if (!json_read_string(reader, "note", &wanted->note) || !messages_text_is_good(wanted->note))
+		json_reader_fail(reader, "note",
+			"must say in 1 to %d characters what the person is to do, and why",
+			MESSAGE_LENGTH_MAX);
+	json_read_int(reader, "timeout_s", 1, TAKEOVER_TIMEOUT_MAX_S, &wanted->timeout_s);
+	read_instructions(reader, &wanted->instructions);
+	read_shot(reader, &wanted->shot);
+}
+
+json_t *body_takeover_create(void)
+{
+	struct takeover_request wanted;
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_takeover(&reader, &wanted);
+	json_decref(wanted.shot);
+	return json_reader_take_schema(&reader);
+}
+
 void command_takeover_create(
 	struct service *service, struct http_request *request, const char *segment)
 {
-	struct takeover_request wanted = {.note = "", .timeout_s = TIMEOUT_DEFAULT_S};
+	struct takeover_request wanted;
 	struct json_reader reader;
 	bool is_new;
 	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
-	if (!json_read_string(&reader, "note", &wanted.note) || !messages_text_is_good(wanted.note))
-		json_reader_fail(&reader, "note",
-			"must say in 1 to %d characters what the person is to do, and why",
-			MESSAGE_LENGTH_MAX);
-	json_read_int(&reader, "timeout_s", 1, TAKEOVER_TIMEOUT_MAX_S, &wanted.timeout_s);
-	read_instructions(&reader, &wanted.instructions);
-	read_shot(&reader, &wanted.shot);
+	read_takeover(&reader, &wanted);
 	if (!json_reader_finish(&reader)) {
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
 	} else {
@@ -110,41 +130,30 @@ static void reply_no_takeover(struct http_request *request, const char *id)
 		"there is no takeover %.40s; GET /v1/status shows the one that is open", id);
 }
 
-/* A number of the query: `missing` without it, -2 when it is none (answered). */
-static int64_t read_number(
-	struct http_request *request, const char *name, int64_t max, int64_t missing)
+/* A number of the query, which is checked by the route's rules; `missing` without it. */
+static int64_t query_number(const struct http_request *request, const char *name, int64_t missing)
 {
 	const char *text = http_request_query(request, name);
-	if (text == NULL)
-		return missing;
-	char *end;
-	errno = 0;
-	long long value = strtoll(text, &end, 10);
-	if (end != text && *end == '\0' && errno == 0 && value >= 0 && value <= max)
-		return value;
-	reply_error(request, REPLY_BAD_REQUEST, "%s must be a whole number from 0 to %lld", name,
-		(long long)max);
-	return -2;
+	return text != NULL ? strtoll(text, NULL, 10) : missing;
 }
 
 void command_takeover_get(struct service *service, struct http_request *request, const char *segment)
 {
 	struct takeover_wait_options options = {.id = segment};
-	int64_t wait_s = read_number(request, "wait_s", WAIT_MAX_S, 0);
-	if (wait_s == -2)
-		return;
-	options.since = read_number(request, "since", INT64_MAX, -1);
-	if (options.since == -2)
-		return;
-	int64_t shot = read_number(request, "shot", 1, wait_s > 0);
-	if (shot == -2)
-		return;
-	options.wait_s = (int)wait_s;
-	options.wants_shot = shot == 1;
+	const char *shot = http_request_query(request, "shot");
+	options.wait_s = (int)query_number(request, "wait_s", 0);
+	options.since = query_number(request, "since", -1);
+	options.wants_shot = shot != NULL ? shot[0] == '1' || shot[0] == 't' : options.wait_s > 0;
 	if (has_takeover(service, segment))
 		takeover_waits_add(service->takeover_waits, request, &options);
 	else
 		reply_no_takeover(request, segment);
+}
+
+void command_takeovers(struct service *service, struct http_request *request, const char *segment)
+{
+	reply_json(request, 200,
+		json_pack("{s:o}", "takeovers", takeovers_list_json(service->takeovers)));
 }
 
 void command_takeover_cancel(
@@ -193,19 +202,35 @@ static void answer_link(struct service *service, struct http_request *request,
 	free(url);
 }
 
+static void read_link(struct json_reader *reader, enum viewer_role *role, int *ttl_s)
+{
+	int number = VIEWER_VIEW;
+	*ttl_s = TTL_DEFAULT_S;
+	json_read_choice(reader, "role", viewer_role_names, &number);
+	json_read_int(reader, "ttl_s", 1, LINK_TTL_MAX_S, ttl_s);
+	*role = (enum viewer_role)number;
+}
+
+json_t *body_link_create(void)
+{
+	enum viewer_role role;
+	struct json_reader reader;
+	int ttl_s;
+	json_reader_describe(&reader);
+	read_link(&reader, &role, &ttl_s);
+	return json_reader_take_schema(&reader);
+}
+
 void command_link_create(struct service *service, struct http_request *request, const char *segment)
 {
-	const char *role_name = "view";
-	int ttl_s = TTL_DEFAULT_S;
-	enum viewer_role role = VIEWER_VIEW;
+	enum viewer_role role;
 	struct json_reader reader;
+	int ttl_s;
 	json_t *object = reply_read_body(request);
 	if (object == NULL)
 		return;
 	json_reader_init(&reader, object, "");
-	if (json_read_string(&reader, "role", &role_name) && !viewer_role_parse(role_name, &role))
-		json_reader_fail(&reader, "role", "must be \"view\" or \"control\"");
-	json_read_int(&reader, "ttl_s", 1, LINK_TTL_MAX_S, &ttl_s);
+	read_link(&reader, &role, &ttl_s);
 	if (json_reader_finish(&reader))
 		answer_link(service, request, role, ttl_s);
 	else
@@ -223,16 +248,30 @@ void command_link_delete(struct service *service, struct http_request *request, 
 
 /* Messages */
 
+static void read_say(struct json_reader *reader, const char **text)
+{
+	if (!json_read_string(reader, "text", text) || !messages_text_is_good(*text))
+		json_reader_fail(reader, "text", "must have 1 to %d characters", MESSAGE_LENGTH_MAX);
+}
+
+json_t *body_say(void)
+{
+	const char *text = NULL;
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_say(&reader, &text);
+	return json_reader_take_schema(&reader);
+}
+
 void command_say(struct service *service, struct http_request *request, const char *segment)
 {
-	const char *text = "";
+	const char *text = NULL;
 	struct json_reader reader;
 	json_t *object = reply_read_body(request);
 	if (object == NULL)
 		return;
 	json_reader_init(&reader, object, "");
-	if (!json_read_string(&reader, "text", &text) || !messages_text_is_good(text))
-		json_reader_fail(&reader, "text", "must have 1 to %d characters", MESSAGE_LENGTH_MAX);
+	read_say(&reader, &text);
 	if (json_reader_finish(&reader)) {
 		studio_say(recordings_studio(service->recordings), text);
 		reply_json(request, 201, takeovers_say(service->takeovers, text));
@@ -244,8 +283,7 @@ void command_say(struct service *service, struct http_request *request, const ch
 
 void command_notes(struct service *service, struct http_request *request, const char *segment)
 {
-	int64_t since = read_number(request, "since", INT64_MAX, 0);
-	if (since != -2)
-		reply_json(request, 200,
-			json_pack("{s:o}", "notes", takeovers_notes_json(service->takeovers, since)));
+	int64_t since = query_number(request, "since", 0);
+	reply_json(request, 200,
+		json_pack("{s:o}", "notes", takeovers_notes_json(service->takeovers, since)));
 }

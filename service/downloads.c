@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "service/downloads.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 
 #include "base/alloc.h"
 #include "base/atomic_file.h"
+#include "base/buffer.h"
 #include "base/http_server.h"
 #include "base/list.h"
 #include "service/reply.h"
@@ -34,10 +36,11 @@ struct download {
 	struct deadline deadline;
 	/* Which file it was when the link was made: another one under the name is not served. */
 	int64_t device, inode, size, mtime_ns;
+	bool is_own; /* the file is the daemon's, and goes with its link */
 };
 
 struct downloads {
-	char *state_path;
+	char *state_path, *own_folder;
 	char kernel_boot[64]; /* tells whether a stored boot-time clock value still means something */
 	const char *box_id, *public_url;
 	uint8_t key[KEY_BYTES];
@@ -94,12 +97,29 @@ static void download_free(struct downloads *downloads, struct download *download
 	free(download);
 }
 
+static int64_t own_bytes(const struct downloads *downloads)
+{
+	int64_t bytes = 0;
+	struct download *download;
+	list_for_each(download, &downloads->links, link)
+		bytes += download->is_own ? download->size : 0;
+	return bytes;
+}
+
 static void drop_over(struct downloads *downloads)
 {
 	struct download *download, *tmp;
+	int64_t bytes = own_bytes(downloads);
 	list_for_each_safe(download, tmp, &downloads->links, link) {
-		if (deadline_has_passed(&download->deadline) || downloads->count > DOWNLOADS_MAX)
-			download_free(downloads, download);
+		bool is_too_much = download->is_own && bytes > DOWNLOADS_OWN_BYTES_MAX;
+		if (!deadline_has_passed(&download->deadline) && downloads->count <= DOWNLOADS_MAX &&
+			!is_too_much)
+			continue;
+		if (download->is_own) {
+			bytes -= download->size;
+			unlink(download->path);
+		}
+		download_free(downloads, download);
 	}
 }
 
@@ -111,13 +131,13 @@ static void save(struct downloads *downloads)
 	struct download *download;
 	list_for_each(download, &downloads->links, link)
 		json_array_append_new(links,
-			json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", download->id,
+			json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "id", download->id,
 				"path", download->path, "content_type", download->content_type,
 				"wall_us", (json_int_t)download->deadline.wall_us, "boottime_us",
 				(json_int_t)download->deadline.boottime_us, "device",
 				(json_int_t)download->device, "inode", (json_int_t)download->inode,
 				"size", (json_int_t)download->size, "mtime_ns",
-				(json_int_t)download->mtime_ns));
+				(json_int_t)download->mtime_ns, "own", download->is_own));
 	json_t *state = json_pack("{s:s, s:s, s:o}", "key", key, "kernel_boot",
 		downloads->kernel_boot, "links", links);
 	char *text = json_dumps(state, JSON_COMPACT);
@@ -163,6 +183,7 @@ static void load_links(struct downloads *downloads, const json_t *links, bool is
 		download->inode = inode;
 		download->size = size;
 		download->mtime_ns = mtime_ns;
+		download->is_own = json_is_true(json_object_get(item, "own"));
 	}
 	drop_over(downloads);
 }
@@ -196,10 +217,36 @@ static void read_kernel_boot(struct downloads *downloads)
 	free(text);
 }
 
+static bool has_link_to(const struct downloads *downloads, const char *path)
+{
+	struct download *download;
+	list_for_each(download, &downloads->links, link) {
+		if (download->is_own && strcmp(download->path, path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Files that a daemon which was killed left without a link. */
+static void remove_unlinked(const struct downloads *downloads)
+{
+	DIR *folder = opendir(downloads->own_folder);
+	struct dirent *item;
+	while (folder != NULL && (item = readdir(folder)) != NULL) {
+		char *path = xasprintf("%s/%s", downloads->own_folder, item->d_name);
+		if (item->d_name[0] != '.' && !has_link_to(downloads, path))
+			unlink(path);
+		free(path);
+	}
+	if (folder != NULL)
+		closedir(folder);
+}
+
 struct downloads *downloads_create(const char *state_dir, const char *box_id, const char *public_url)
 {
 	struct downloads *downloads = xcalloc(1, sizeof(*downloads));
 	downloads->state_path = xasprintf("%s/downloads.json", state_dir);
+	downloads->own_folder = xasprintf("%s/shots", state_dir);
 	downloads->box_id = box_id;
 	downloads->public_url = public_url;
 	list_init(&downloads->links);
@@ -212,6 +259,7 @@ struct downloads *downloads_create(const char *state_dir, const char *box_id, co
 		}
 		save(downloads);
 	}
+	remove_unlinked(downloads);
 	return downloads;
 }
 
@@ -224,6 +272,7 @@ void downloads_destroy(struct downloads *downloads)
 		download_free(downloads, download);
 	OPENSSL_cleanse(downloads->key, KEY_BYTES);
 	free(downloads->state_path);
+	free(downloads->own_folder);
 	free(downloads);
 }
 
@@ -260,7 +309,8 @@ static char *url_name(const char *path)
 	return name;
 }
 
-char *downloads_add(struct downloads *downloads, const char *path, const char *content_type,
+/* See downloads_add. */
+static char *add(struct downloads *downloads, const char *path, const char *content_type, bool is_own,
 	int64_t *expires_wall_us)
 {
 	uint8_t random[ID_BYTES];
@@ -271,6 +321,7 @@ char *downloads_add(struct downloads *downloads, const char *path, const char *c
 	struct download *download = append(downloads, id, path, content_type,
 		deadline_after((int64_t)DOWNLOADS_LIFETIME_S * 1000000));
 	struct stat st = {0};
+	download->is_own = is_own;
 	if (lstat(path, &st) == 0)
 		note_file(download, &st);
 	drop_over(downloads);
@@ -283,6 +334,35 @@ char *downloads_add(struct downloads *downloads, const char *path, const char *c
 		downloads->box_id, id, name, expires_s, signature);
 	free(name);
 	return url;
+}
+
+char *downloads_add(struct downloads *downloads, const char *path, const char *content_type,
+	int64_t *expires_wall_us)
+{
+	return add(downloads, path, content_type, false, expires_wall_us);
+}
+
+int downloads_add_own(struct downloads *downloads, const struct buffer *data, const char *ending,
+	const char *content_type, char **url, char **path, int64_t *expires_wall_us)
+{
+	uint8_t random[8];
+	char name[2 * sizeof(random) + 1];
+	if (data->len > DOWNLOADS_OWN_BYTES_MAX)
+		return -EFBIG;
+	if (mkdir(downloads->own_folder, 0700) < 0 && errno != EEXIST)
+		return -errno;
+	if (RAND_bytes(random, sizeof(random)) != 1)
+		abort(); /* as above */
+	to_hex(random, sizeof(random), name);
+	*path = xasprintf("%s/shot-%s.%s", downloads->own_folder, name, ending);
+	int ret = atomic_file_write(*path, data->data, data->len, 0600, 0);
+	if (ret < 0) {
+		free(*path);
+		*path = NULL;
+		return ret;
+	}
+	*url = add(downloads, *path, content_type, true, expires_wall_us);
+	return 0;
 }
 
 /* The link that the request names and rightly signs, still good; NULL otherwise. */

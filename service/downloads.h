@@ -13,12 +13,15 @@
 
 #include "base/clock.h"
 
+struct buffer;
 struct downloads;
 struct http_request;
 
 #define DOWNLOADS_LIFETIME_S 3600
 /* Further links push out the oldest. */
 #define DOWNLOADS_MAX 1000
+/* Files of the daemon's own: the oldest go, and their links with them, when all are larger than this. */
+#define DOWNLOADS_OWN_BYTES_MAX (256 << 20)
 
 /* state_dir exists already; box_id and public_url are borrowed. NULL (logged) without a key. */
 struct downloads *downloads_create(const char *state_dir, const char *box_id, const char *public_url);
@@ -31,6 +34,15 @@ void downloads_destroy(struct downloads *downloads);
  */
 char *downloads_add(struct downloads *downloads, const char *path, const char *content_type,
 	int64_t *expires_wall_us);
+
+/*
+ * Writes the file itself, into a folder of the daemon's own, under a name that ends in `ending` ("png"),
+ * and makes a link to it. It is removed once the link is over: when the next link is made, or the
+ * daemon starts. Returns 0, the URL in *url and its path in *path (the caller frees both), or a
+ * negative errno.
+ */
+int downloads_add_own(struct downloads *downloads, const struct buffer *data, const char *ending,
+	const char *content_type, char **url, char **path, int64_t *expires_wall_us);
 
 /*
  * Answers a request whose path begins with "/box/": the file; 404 for another path and for a link

@@ -67,6 +67,7 @@ static const struct route table[] = {
 	{"DELETE", "/v1/links/{id}", NULL, false, "end a link", command_link_delete},
 	{"POST", "/v1/takeovers", NULL, true, "ask a person to take the screen over",
 		command_takeover_create},
+	{"GET", "/v1/takeovers", NULL, false, "the takeovers, newest first", command_takeovers},
 	{"GET", "/v1/takeovers/{id}", wait_query, false, "how a takeover stands; waits for its end",
 		command_takeover_get, ROUTE_WAITS},
 	{"POST", "/v1/takeovers/{id}/cancel", NULL, true, "give a takeover up",

@@ -13,7 +13,7 @@ struct shot_options;
 /* Reads all members named in shot_option_rules; faults go to the reader. */
 void shot_options_read(struct json_reader *reader, struct shot_options *options);
 
-/* {"format","width","height","origin":[x,y],"scale":[sx,sy],"base64"} */
+/* {"format","width","height","origin":[x,y],"scale":[sx,sy],"base64"}; the last not without a picture. */
 json_t *shot_picture_json(const struct shot_options *options, const struct shot_geometry *geometry,
 	const struct buffer *picture);
 

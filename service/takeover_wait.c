@@ -79,6 +79,8 @@ static void answer(struct wait *wait, json_t *shot)
 		json_object_set_new(json, "shot", shot != NULL ? shot : json_null());
 	else
 		json_decref(shot);
+	if (json_object_get(json, "ended_at") != NULL)
+		takeovers_set_unheard(wait->waits->service->takeovers, wait->id, false);
 	if (json != NULL)
 		reply_json(wait->request, 200, json);
 	else
@@ -194,9 +196,12 @@ static void on_timer(void *arg)
 		look(wait);
 }
 
+/* The outcome, if it comes before somebody asks again, is kept for the next who does. */
 static void on_gone(void *arg)
 {
-	drop(arg);
+	struct wait *wait = arg;
+	takeovers_set_unheard(wait->waits->service->takeovers, wait->id, true);
+	drop(wait);
 }
 
 void takeover_waits_add(struct takeover_waits *waits, struct http_request *request,

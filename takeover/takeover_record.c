@@ -49,6 +49,7 @@ json_t *takeover_record_json(const struct takeover_record *record)
 	if (record->ended_wall_us != 0) {
 		json_object_set_new(json, "ended_at", json_time(record->ended_wall_us));
 		json_object_set_new(json, "held_s", json_integer(record->held_s));
+		json_object_set_new(json, "unheard", json_boolean(record->is_unheard));
 	}
 	if (record->outcome != NULL) {
 		json_object_set_new(json, "outcome", json_string(record->outcome));
@@ -60,14 +61,14 @@ json_t *takeover_record_json(const struct takeover_record *record)
 
 json_t *takeover_record_save(const struct takeover_record *record)
 {
-	return json_pack("{s:s, s:s, s:s, s:O, s:O?, s:I, s:I, s:I, s:I, s:s?, s:s?, s:I, s:I}",
+	return json_pack("{s:s, s:s, s:s, s:O, s:O?, s:I, s:I, s:I, s:I, s:s?, s:s?, s:I, s:I, s:b}",
 		"id", record->id, "state", takeover_state_name(record->state), "note", record->note,
 		"instructions", record->instructions, "shot", record->shot, "created",
 		(json_int_t)record->created_wall_us, "opened", (json_int_t)record->opened_wall_us,
 		"left", (json_int_t)record->left_wall_us, "ended",
 		(json_int_t)record->ended_wall_us, "outcome", record->outcome, "message",
 		record->message, "held_s", (json_int_t)record->held_s, "version",
-		(json_int_t)record->version);
+		(json_int_t)record->version, "unheard", record->is_unheard);
 }
 
 static int64_t number_of(const json_t *saved, const char *name)
@@ -103,5 +104,6 @@ struct takeover_record *takeover_record_load(const json_t *saved)
 	record->ended_wall_us = number_of(saved, "ended");
 	record->held_s = number_of(saved, "held_s");
 	record->version = (uint64_t)number_of(saved, "version");
+	record->is_unheard = json_is_true(json_object_get(saved, "unheard"));
 	return record;
 }

@@ -29,6 +29,8 @@ struct takeover_record {
 	char *message;          /* the person's; NULL: none */
 	int64_t held_s;
 	uint64_t version; /* grows with every change */
+	/* A caller who waited for the end was cut off, and nobody has been told the end since. */
+	bool is_unheard;
 };
 
 struct takeover_record *takeover_record_create(void);

@@ -495,6 +495,26 @@ json_t *takeovers_json(struct takeovers *takeovers, const char *id)
 	return record != NULL ? record_json(takeovers, record) : NULL;
 }
 
+json_t *takeovers_list_json(struct takeovers *takeovers)
+{
+	json_t *list = json_array();
+	struct takeover_record *record;
+	takeovers_tick(takeovers);
+	list_for_each (record, &takeovers->records, link)
+		json_array_append_new(list, record_json(takeovers, record));
+	return list;
+}
+
+void takeovers_set_unheard(struct takeovers *takeovers, const char *id, bool is_unheard)
+{
+	struct takeover_record *record = find_record(takeovers, id);
+	if (record == NULL || record->is_unheard == is_unheard)
+		return;
+	record->is_unheard = is_unheard;
+	/* Written with the next change or question: callers are in the midst of answering. */
+	takeovers->needs_save = true;
+}
+
 const json_t *takeovers_shot(struct takeovers *takeovers, const char *id)
 {
 	const struct takeover_record *record = find_record(takeovers, id);

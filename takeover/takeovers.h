@@ -72,6 +72,10 @@ json_t *takeovers_open(
 	struct takeovers *takeovers, const struct takeover_request *request, bool *is_new);
 /* The takeover of that id (NULL: the one that is alive), or NULL. The caller owns it. */
 json_t *takeovers_json(struct takeovers *takeovers, const char *id);
+/* Those that are remembered, the newest first. The caller owns it. */
+json_t *takeovers_list_json(struct takeovers *takeovers);
+/* Notes that a caller who waited for its end was cut off, or that somebody has been told the end. */
+void takeovers_set_unheard(struct takeovers *takeovers, const char *id, bool is_unheard);
 /* Options of the picture that goes with the outcome, or NULL. Borrowed. */
 const json_t *takeovers_shot(struct takeovers *takeovers, const char *id);
 /* 0, -ENOENT (there is no such), -EALREADY (it has ended). */

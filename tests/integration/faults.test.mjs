@@ -79,6 +79,28 @@ boxTest('a download link is to the file as it was', async (box) => {
   assert(!linked.body.includes('root:'));
 });
 
+boxTest('pictures without a path are the daemon\'s, for as long as their links are good', async (box) => {
+  const stateDir = box.file('state');
+  const server = await box.startXvfb();
+  const start = () => box.startDaemon({ display: server.display, stateDir, args: ['--box-id', 'b'] });
+  const daemon = await start();
+  const keep = async (on) => (await on.json('POST', '/v1/shots', { body: { inline: true } }));
+  const first = await keep(daemon), second = await keep(daemon);
+  assert.equal((await get(first.url)).status, 200);
+  assert.deepEqual(fs.readFileSync(first.path), Buffer.from(first.base64, 'base64'));
+  assert.equal(fs.statSync(first.path).mode & 0o777, 0o600);
+  assert.equal((await daemon.request('POST', '/v1/shots', { body: { scale: 1 } })).status, 400, 'neither path nor inline');
+  await daemon.stop();
+  // An hour later the first one's link is over; and a daemon that was killed has left a file.
+  const table = fs.readFileSync(`${stateDir}/downloads.json`, 'utf8');
+  fs.writeFileSync(`${stateDir}/downloads.json`, table.replace(/"wall_us":\d+/, '"wall_us":1')); // of the first
+  fs.writeFileSync(`${stateDir}/shots/shot-0.png`, 'left');
+  const next = await start();
+  assert.deepEqual(fs.readdirSync(`${stateDir}/shots`), [second.path.split('/').pop()]);
+  const url = new URL(second.url);
+  assert.equal((await get(`${new URL(next.url).origin}${url.pathname}${url.search}`)).status, 200, 'links outlive the daemon');
+});
+
 boxTest('a picture\'s format follows the ending in any case; others are refused', async (box) => {
   const { daemon } = await box.startScreen();
   await daemon.json('POST', '/v1/shots', { body: { path: box.file('x.JPG') } });

@@ -66,6 +66,21 @@ boxTest('a call that was cut off left the takeover open; waiting again gets the 
   assert.deepEqual([(await one).message, (await two).message], ['m', 'm']);
 });
 
+boxTest('an outcome that came while the caller was cut off is marked until it is told', async (box) => {
+  const { daemon, server } = await startBox(box);
+  const newest = async (on) => (await on.json('GET', '/v1/takeovers')).takeovers[0];
+  const { id, url } = await openTakeover(daemon);
+  await assert.rejects(daemon.request('GET', `/v1/takeovers/${id}?wait_s=55`, { timeoutMs: 300 / patience }));
+  await (await Person.holding(box, url)).call('hand_back', { message: 'm' });
+  const { id: last, state, unheard } = await newest(daemon);
+  assert.deepEqual([last, state, unheard], [id, 'handed_back', true]);
+  await daemon.stop();
+  const again = await startAgain(box, daemon, server);
+  assert.equal((await newest(again)).unheard, true, 'also after a restart');
+  assert.equal((await again.json('GET', `/v1/takeovers/${id}`)).message, 'm');
+  assert.equal((await newest(again)).unheard, false);
+});
+
 boxTest('the tool waits through a restart of the daemon', async (box) => {
   const { daemon, server } = await startBox(box);
   const waiting = box.tool(daemon, ['takeover', '--note', 'x']);
