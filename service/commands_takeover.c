@@ -103,6 +103,8 @@ void command_takeover_create(
 		return;
 	json_reader_init(&reader, body, "");
 	read_takeover(&reader, &wanted);
+	wanted.has_timeout = json_object_get(body, "timeout_s") != NULL;
+	wanted.has_shot = json_object_get(body, "shot") != NULL;
 	if (!json_reader_finish(&reader)) {
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
 	} else {

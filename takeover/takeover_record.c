@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "base/clock.h"
+#include "takeover/takeovers.h"
 
 static const char *const outcomes[] = {"done", "could_not", "other"};
 
@@ -57,6 +58,26 @@ json_t *takeover_record_json(const struct takeover_record *record)
 			json_string(record->message != NULL ? record->message : ""));
 	}
 	return json;
+}
+
+static bool is_other(const json_t *asked, const json_t *kept)
+{
+	return asked == NULL ? kept != NULL : kept == NULL || !json_equal(asked, kept);
+}
+
+json_t *takeover_record_kept(const struct takeover_record *record,
+	const struct takeover_request *request, int64_t window_s)
+{
+	json_t *names = json_array();
+	if (strcmp(request->note, record->note) != 0)
+		json_array_append_new(names, json_string("note"));
+	if (request->instructions != NULL && is_other(request->instructions, record->instructions))
+		json_array_append_new(names, json_string("instructions"));
+	if (request->has_timeout && request->timeout_s != window_s)
+		json_array_append_new(names, json_string("timeout_s"));
+	if (request->has_shot && is_other(request->shot, record->shot))
+		json_array_append_new(names, json_string("shot"));
+	return names;
 }
 
 json_t *takeover_record_save(const struct takeover_record *record)

@@ -14,6 +14,8 @@
 #include "takeover/links.h"
 #include "takeover/takeover.h"
 
+struct takeover_request;
+
 struct takeover_record {
 	struct list link; /* the owner's */
 	char id[LINK_ID_SIZE];
@@ -41,6 +43,10 @@ const char *takeover_outcome_parse(const char *text);
 
 /* What is the same for everybody: the caller adds what the clocks say. */
 json_t *takeover_record_json(const struct takeover_record *record);
+
+/* The members of a request that differ from what the record goes on with; window_s is its time-out. */
+json_t *takeover_record_kept(const struct takeover_record *record,
+	const struct takeover_request *request, int64_t window_s);
 
 json_t *takeover_record_save(const struct takeover_record *record);
 /* NULL when it makes no sense. */

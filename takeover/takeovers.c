@@ -473,6 +473,10 @@ json_t *takeovers_open(
 	if (*is_new)
 		publish(takeovers, "takeover.opened", json_deep_copy(json));
 	json_object_set_new(json, "resumed", json_boolean(!*is_new));
+	if (!*is_new)
+		json_object_set_new(json, "kept",
+			takeover_record_kept(
+				record, request, takeovers->takeover.window_us / 1000000));
 	takeovers_settle(takeovers);
 	return json;
 }

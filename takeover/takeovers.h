@@ -61,12 +61,14 @@ struct takeover_request {
 	json_t *instructions; /* a list of texts; borrowed */
 	json_t *shot;         /* options of the picture at the end, NULL for none; borrowed */
 	int timeout_s;
+	bool has_timeout, has_shot; /* they were asked for, rather than what goes without saying */
 };
 #define TAKEOVER_TIMEOUT_MAX_S (24 * 3600)
 
 /*
- * Opens a takeover, or, while one is alive, resumes that: *is_new says which. The answer carries a
- * fresh link and what is to be pushed to a phone. NULL when there are too many links.
+ * Opens a takeover, or, while one is alive, resumes that: *is_new says which, and `kept` of the answer
+ * what of the request differs and was not taken over. The answer carries a fresh link and what is to
+ * be pushed to a phone. NULL when there are too many links.
  */
 json_t *takeovers_open(
 	struct takeovers *takeovers, const struct takeover_request *request, bool *is_new);
