@@ -10,6 +10,7 @@
 #include "cli/base64.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/picture_file.h"
 
 /* Typing a long text or waiting takes its time; the daemon answers when it is over. */
@@ -38,7 +39,7 @@ int act_call_send(const struct invocation *call, const void *body, size_t len, b
 	struct http_answer answer = {0};
 	int status = post(call, body, len, &answer);
 	if (status == EXIT_DONE && (prints_reply || call->wants_json))
-		status = client_print(answer.body.data, answer.body.len, true);
+		status = output_json(answer.body.data, answer.body.len);
 	http_answer_finish(&answer);
 	return status;
 }
@@ -110,7 +111,7 @@ static void print_change(const json_t *reply)
 static int print_reply(json_t *reply)
 {
 	char *text = json_dumps(reply, JSON_COMPACT);
-	int status = client_print(text, text != NULL ? strlen(text) : 0, true);
+	int status = output_json(text, text != NULL ? strlen(text) : 0);
 	free(text);
 	return status;
 }

@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/buffer.h"
+#include "cli/output.h"
 
 #define NAME_MAX_LEN 63
 
@@ -18,7 +19,9 @@ void complain(const char *format, ...)
 	va_start(args, format);
 	char *text = xvasprintf(format, args);
 	va_end(args);
-	fprintf(stderr, "boxscreen: %s\n", text);
+	char *line = output_escape(text, strlen(text), OUTPUT_LINE, NULL);
+	fprintf(stderr, "boxscreen: %s\n", line);
+	free(line);
 	free(text);
 }
 

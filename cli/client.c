@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 static const struct {
 	const char *code;
@@ -36,7 +37,7 @@ static int fail_with_reply(const struct invocation *call, const struct http_answ
 	json_t *reply = json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
 	json_unpack(reply, "{s:s,s:s}", "error", &code, "message", &message);
 	if (call->wants_json && reply != NULL)
-		client_print(answer->body.data, answer->body.len, true);
+		output_json(answer->body.data, answer->body.len);
 	if (message != NULL)
 		complain("%s", message);
 	else
@@ -127,6 +128,16 @@ json_t *client_parse(const struct http_answer *answer)
 	complain("the daemon's reply is not the JSON that was expected: are daemon and tool of one "
 		 "version?");
 	return NULL;
+}
+
+char *client_target(const char *before, const char *id, const char *after)
+{
+	struct buffer target = {0};
+	buffer_printf(&target, "%s", before);
+	http_encode(&target, id);
+	buffer_printf(&target, "%s", after);
+	buffer_append(&target, "", 1);
+	return (char *)target.data;
 }
 
 void client_append_query(struct buffer *target, const struct invocation *call)

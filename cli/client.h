@@ -40,6 +40,9 @@ json_t *client_parse(const struct http_answer *answer);
  */
 int client_judge(const struct invocation *call, int ret, const struct http_answer *answer);
 
+/* "BEFORE" "ID" "AFTER", the id percent-encoded: it may be anything that somebody typed. Caller frees. */
+char *client_target(const char *before, const char *id, const char *after);
+
 /* Appends "?a=1&b=2": all options of the invocation that are query parameters. */
 void client_append_query(struct buffer *target, const struct invocation *call);
 

@@ -197,7 +197,8 @@ const struct command commands[] = {
 		.summary = "ask a person to take the screen over, and wait until it is handed back",
 		.details = "Prints the link to standard error, and at the end the outcome (done, could_not, "
 			   "other) and the person's message. Ends with 3 when nobody handed back in time. A "
-			   "takeover outlives this command: without --note it waits for the one that is open.",
+			   "takeover outlives this command: without --note, and without anything else, it waits for "
+			   "the one that is open. While one is open --note resumes it, with what it was opened with.",
 		.options = OPTIONS(
 			{"note", 'n', "TEXT", "what the person is to do, and why"},
 			{"timeout", 't', "SECONDS", "how long the link is good, and again once it was opened (1800)"},

@@ -8,6 +8,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/input_file.h"
+#include "cli/output.h"
 
 int command_clipboard_get(const struct invocation *call)
 {
@@ -18,8 +19,7 @@ int command_clipboard_get(const struct invocation *call)
 	struct http_answer answer = {0};
 	int status = client_get(call, (const char *)target.data, &answer);
 	if (status == EXIT_DONE)
-		status = client_print(answer.body.data, answer.body.len,
-			answer.body.len > 0 && isatty(STDOUT_FILENO));
+		status = output_data(answer.body.data, answer.body.len);
 	http_answer_finish(&answer);
 	buffer_finish(&target);
 	return status;

@@ -13,6 +13,7 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "client/boxscreen.h"
 
 #define RETRY_FIRST_MS 100
@@ -26,7 +27,7 @@ struct follower {
 	bool is_output_broken;
 };
 
-static void print_json(const struct boxscreen_event *event)
+static int print_json(const struct boxscreen_event *event)
 {
 	json_t *data = json_loads(event->data, JSON_DECODE_ANY, NULL);
 	if (data == NULL)
@@ -34,20 +35,24 @@ static void print_json(const struct boxscreen_event *event)
 	json_t *line = json_pack("{s:s,s:s,s:o}", "id", event->id, "event", event->type, "data",
 		data != NULL ? data : json_null());
 	char *text = json_dumps(line, JSON_COMPACT);
-	if (text != NULL)
-		puts(text);
+	int status = text != NULL ? output_json(text, strlen(text)) : EXIT_DONE;
 	free(text);
 	json_decref(line);
+	return status;
 }
 
-static void print_human(const struct boxscreen_event *event)
+static int print_human(const struct boxscreen_event *event)
 {
 	char when[16] = "";
 	time_t now = time(NULL);
 	struct tm local;
 	if (localtime_r(&now, &local) != NULL)
 		strftime(when, sizeof(when), "%H:%M:%S", &local);
-	printf("%s %s %s\n", when, event->type, event->data);
+	/* The data is JSON, and stays it. */
+	char *data = output_escape(event->data, strlen(event->data), OUTPUT_JSON, NULL);
+	output_line("%s %s %s", when, event->type, data);
+	free(data);
+	return client_print("", 0, false); /* now, not when there is enough of it */
 }
 
 static int on_event(void *arg, const struct boxscreen_event *event)
@@ -56,14 +61,8 @@ static int on_event(void *arg, const struct boxscreen_event *event)
 	follower->retry_ms = RETRY_FIRST_MS;
 	free(follower->last_id);
 	follower->last_id = xstrdup(event->id);
-	if (follower->call->wants_json)
-		print_json(event);
-	else
-		print_human(event);
-	if (fflush(stdout) != 0) {
-		complain("standard output: %s", strerror(errno));
-		follower->is_output_broken = true;
-	}
+	int status = follower->call->wants_json ? print_json(event) : print_human(event);
+	follower->is_output_broken |= status != EXIT_DONE;
 	return follower->is_output_broken;
 }
 

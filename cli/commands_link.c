@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 /* What the server says against a number too large or no number is better than we could here. */
 static char *make_body(const struct invocation *call)
@@ -37,11 +38,11 @@ int command_link(const struct invocation *call)
 		.silence_max_ms = CLIENT_SILENCE_MAX_MS};
 	int status = client_call(call, &http, &answer);
 	if (status == EXIT_DONE && call->wants_json) {
-		status = client_print(answer.body.data, answer.body.len, true);
+		status = output_json(answer.body.data, answer.body.len);
 	} else if (status == EXIT_DONE) {
 		json_t *reply = client_parse(&answer);
 		const char *url = json_string_value(json_object_get(reply, "url"));
-		status = url != NULL ? client_print(url, strlen(url), true) : EXIT_ERROR;
+		status = url != NULL ? output_value(url) : EXIT_ERROR;
 		json_decref(reply);
 	}
 	http_answer_finish(&answer);

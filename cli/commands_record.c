@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/replies.h"
 
 /* Finishing a long recording takes the daemon a while. */
@@ -88,7 +89,7 @@ static int post(const struct invocation *call, const char *method, const char *t
 		.silence_max_ms = FINISH_SILENCE_MS};
 	int status = client_call(call, &http, &answer);
 	if (status == EXIT_DONE && call->wants_json)
-		status = client_print(answer.body.data, answer.body.len, true);
+		status = output_json(answer.body.data, answer.body.len);
 	else if (status == EXIT_DONE && reply != NULL) {
 		*reply = client_parse(&answer);
 		status = *reply != NULL ? EXIT_DONE : EXIT_ERROR;
@@ -129,7 +130,7 @@ static void print_recording(const json_t *recording)
 {
 	long long ms = (long long)json_number_value(json_object_get(recording, "duration_ms"));
 	const char *error = reply_text(recording, "error");
-	printf("%s  %-9s %s%s%lld:%02lld:%02lld  %8lld KiB  %s\n", reply_text(recording, "id"),
+	output_line("%s  %-9s %s%s%lld:%02lld:%02lld  %8lld KiB  %s", reply_text(recording, "id"),
 		reply_text(recording, "state"), error, error[0] != '\0' ? " " : "", ms / 3600000,
 		ms / 60000 % 60, ms / 1000 % 60,
 		(long long)json_number_value(json_object_get(recording, "bytes")) / 1024,
@@ -153,7 +154,7 @@ int command_record_start(const struct invocation *call)
 	add_output(call, body);
 	int status = post(call, "POST", "/v1/recordings", body, &reply);
 	if (reply != NULL)
-		puts(reply_text(reply, "id"));
+		status = output_value(reply_text(reply, "id"));
 	json_decref(reply);
 	return status;
 }
@@ -167,7 +168,7 @@ static int change(const struct invocation *call, const char *what, json_t *body,
 		json_decref(body);
 		return status;
 	}
-	char *target = xasprintf("/v1/recordings/%s/%s", id, what);
+	char *target = client_target("/v1/recordings/", id, what);
 	status = post(call, "POST", target, body, reply);
 	free(target);
 	free(id);
@@ -177,27 +178,27 @@ static int change(const struct invocation *call, const char *what, json_t *body,
 int command_record_stop(const struct invocation *call)
 {
 	json_t *reply = NULL;
-	int status = change(call, "stop", NULL, 0, &reply);
+	int status = change(call, "/stop", NULL, 0, &reply);
 	if (reply != NULL)
-		puts(reply_text(reply, "path"));
+		status = output_value(reply_text(reply, "path"));
 	json_decref(reply);
 	return status;
 }
 
 int command_record_pause(const struct invocation *call)
 {
-	return change(call, "pause", NULL, 0, NULL);
+	return change(call, "/pause", NULL, 0, NULL);
 }
 
 int command_record_resume(const struct invocation *call)
 {
-	return change(call, "resume", NULL, 0, NULL);
+	return change(call, "/resume", NULL, 0, NULL);
 }
 
 int command_record_mark(const struct invocation *call)
 {
 	json_t *body = json_pack("{s:o}", "text", json_string(call->operands[0]));
-	return change(call, "marks", body, 1, NULL);
+	return change(call, "/marks", body, 1, NULL);
 }
 
 int command_record_list(const struct invocation *call)
@@ -207,7 +208,7 @@ int command_record_list(const struct invocation *call)
 	json_t *reply = NULL, *recording;
 	size_t index;
 	if (status == EXIT_DONE && call->wants_json) {
-		status = client_print(answer.body.data, answer.body.len, true);
+		status = output_json(answer.body.data, answer.body.len);
 	} else if (status == EXIT_DONE) {
 		reply = client_parse(&answer);
 		json_array_foreach(json_object_get(reply, "recordings"), index, recording)
@@ -239,7 +240,7 @@ static int download(const struct invocation *call, const char *id, const char *o
 	bool is_stdout = output == NULL || strcmp(output, "-") == 0;
 	char *beside = is_stdout ? NULL : xasprintf("%s.part", output);
 	int fd = is_stdout ? STDOUT_FILENO : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	char *target = xasprintf("/v1/recordings/%s/video", id);
+	char *target = client_target("/v1/recordings/", id, "/video");
 	struct http_answer answer = {.on_body = write_part, .arg = &fd};
 	const struct http_call http = {
 		.method = "GET", .target = target, .silence_max_ms = CLIENT_SILENCE_MAX_MS};
@@ -275,7 +276,7 @@ int command_record_get(const struct invocation *call)
 
 int command_record_delete(const struct invocation *call)
 {
-	char *target = xasprintf("/v1/recordings/%s", call->operands[0]);
+	char *target = client_target("/v1/recordings/", call->operands[0], "");
 	int status = post(call, "DELETE", target, NULL, NULL);
 	free(target);
 	return status;
@@ -302,7 +303,7 @@ int command_replay_save(const struct invocation *call)
 	add_output(call, body);
 	int status = post(call, "POST", "/v1/replay/save", body, &reply);
 	if (reply != NULL)
-		puts(reply_text(reply, "path"));
+		status = output_value(reply_text(reply, "path"));
 	json_decref(reply);
 	return status;
 }
@@ -317,7 +318,7 @@ int command_publish(const struct invocation *call)
 		return EXIT_USAGE;
 	}
 	if (stop != NULL) {
-		char *target = xasprintf("/v1/publish/%s", stop);
+		char *target = client_target("/v1/publish/", stop, "");
 		json_decref(body);
 		int status = post(call, "DELETE", target, NULL, NULL);
 		free(target);
@@ -327,7 +328,7 @@ int command_publish(const struct invocation *call)
 	add_options(call, body);
 	int status = post(call, "POST", "/v1/publish", body, &reply);
 	if (reply != NULL)
-		puts(reply_text(reply, "id"));
+		status = output_value(reply_text(reply, "id"));
 	json_decref(reply);
 	return status;
 }

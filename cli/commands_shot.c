@@ -12,6 +12,7 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/picture_file.h"
 
 /* Checks where the picture shall go, before the daemon is asked for it. */
@@ -76,7 +77,7 @@ static int print_facts(const char *path, const struct http_answer *answer)
 			json_object_set_new(reply, facts[i].name, json_string(value));
 	}
 	char *text = json_dumps(reply, JSON_COMPACT);
-	int status = client_print(text, text != NULL ? strlen(text) : 0, true);
+	int status = output_json(text, text != NULL ? strlen(text) : 0);
 	free(text);
 	json_decref(reply);
 	return status;

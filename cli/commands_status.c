@@ -5,6 +5,7 @@
 
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 static const char *string_at(const json_t *object, const char *name, const char *fallback)
 {
@@ -27,11 +28,11 @@ static void print_screen(const json_t *status)
 	const json_t *screen = json_object_get(status, "screen");
 	const char *display = string_at(status, "display", "(no display)");
 	if (is_ready(status))
-		printf("screen      %s, %lldx%lld, depth %lld, ready\n", display,
+		output_line("screen      %s, %lldx%lld, depth %lld, ready", display,
 			(long long)int_at(screen, "width"), (long long)int_at(screen, "height"),
 			(long long)int_at(screen, "depth"));
 	else
-		printf("screen      %s, not ready: waiting for its X server\n", display);
+		output_line("screen      %s, not ready: waiting for its X server", display);
 }
 
 static void print_control(const json_t *status)
@@ -39,12 +40,12 @@ static void print_control(const json_t *status)
 	const json_t *control = json_object_get(status, "control");
 	bool is_locked = json_is_true(json_object_get(control, "locked"));
 	const char *since = string_at(control, "since", NULL);
-	printf("control     %s%s%s%s\n", string_at(control, "holder", "agent"),
+	output_line("control     %s%s%s%s", string_at(control, "holder", "agent"),
 		is_locked ? ", locked" : "", since != NULL ? " since " : "",
 		since != NULL ? since : "");
 	const json_t *takeover = json_object_get(status, "takeover");
 	if (json_is_object(takeover))
-		printf("takeover    %s: %s\n", string_at(takeover, "state", "open"),
+		output_line("takeover    %s: %s", string_at(takeover, "state", "open"),
 			string_at(takeover, "note", ""));
 }
 
@@ -53,7 +54,7 @@ static void print_recordings(const json_t *status)
 	size_t index;
 	json_t *recording;
 	json_array_foreach (json_object_get(status, "recording"), index, recording)
-		printf("recording   %s, %s: %s\n", string_at(recording, "id", "?"),
+		output_line("recording   %s, %s: %s", string_at(recording, "id", "?"),
 			string_at(recording, "state", "recording"),
 			string_at(recording, "path", ""));
 }
@@ -63,13 +64,14 @@ static void print_viewers(const json_t *status)
 	size_t index;
 	json_t *viewer;
 	json_array_foreach (json_object_get(status, "viewers"), index, viewer) {
-		printf("viewer      %lld, may %s, %s, %lld fps, %lld kbit/s",
+		char away[32] = "";
+		if (json_is_integer(json_object_get(viewer, "rtt_ms")))
+			snprintf(away, sizeof(away), ", %lld ms away",
+				(long long)int_at(viewer, "rtt_ms"));
+		output_line("viewer      %lld, may %s, %s, %lld fps, %lld kbit/s%s",
 			(long long)int_at(viewer, "id"), string_at(viewer, "role", "view"),
 			string_at(viewer, "encoding", "no picture yet"),
-			(long long)int_at(viewer, "fps"), (long long)int_at(viewer, "kbps"));
-		if (json_is_integer(json_object_get(viewer, "rtt_ms")))
-			printf(", %lld ms away", (long long)int_at(viewer, "rtt_ms"));
-		printf("\n");
+			(long long)int_at(viewer, "fps"), (long long)int_at(viewer, "kbps"), away);
 	}
 }
 
@@ -77,7 +79,7 @@ static void print_daemon(const json_t *status)
 {
 	long long uptime_s = int_at(status, "uptime_s");
 	const char *box_id = string_at(status, "box_id", "");
-	printf("daemon      boxscreend %s, up %lld:%02lld:%02lld%s%s\n",
+	output_line("daemon      boxscreend %s, up %lld:%02lld:%02lld%s%s",
 		string_at(status, "version", "?"), uptime_s / 3600, uptime_s / 60 % 60,
 		uptime_s % 60, box_id[0] != '\0' ? ", box " : "", box_id);
 }
@@ -94,7 +96,7 @@ int command_status(const struct invocation *call)
 		goto out;
 	}
 	if (call->wants_json) {
-		exit_status = client_print(answer.body.data, answer.body.len, true);
+		exit_status = output_json(answer.body.data, answer.body.len);
 	} else {
 		print_screen(status);
 		print_control(status);

@@ -7,9 +7,11 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 #include "cli/replies.h"
 
 #define WAIT_S         55
@@ -41,7 +43,7 @@ static int post(
 static void show(const char *text)
 {
 	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "boxscreen: %s\n", text);
+		complain("%s", text);
 }
 
 static void show_state(const json_t *takeover)
@@ -61,12 +63,12 @@ static int finish(
 		     : strcmp(state, "expired") == 0   ? EXIT_TIMED_OUT
 						       : EXIT_ERROR;
 	if (call->wants_json) {
-		client_print(answer->body.data, answer->body.len, true);
+		output_json(answer->body.data, answer->body.len);
 	} else if (status == EXIT_DONE) {
 		const char *message = reply_text(takeover, "message");
 		char *line = xasprintf("%s%s%s", reply_text(takeover, "outcome"),
 			message[0] != '\0' ? ": " : "", message);
-		client_print(line, strlen(line), true);
+		output_text(line);
 		free(line);
 	} else {
 		complain("%s", status == EXIT_TIMED_OUT ? "nobody handed the screen back in time"
@@ -139,13 +141,37 @@ static json_t *number_or_text(const char *text)
 static json_t *request_body(const struct invocation *call, const char *note)
 {
 	const char *timeout = invocation_value(call, "timeout");
-	json_t *body = json_pack("{s:s, s:[]}", "note", note, "instructions");
-	json_t *instructions = json_object_get(body, "instructions");
+	json_t *body = json_pack("{s:s}", "note", note), *instructions = json_array();
+	bool is_good = body != NULL; /* the words may be no UTF-8 */
 	if (timeout != NULL)
-		json_object_set_new(body, "timeout_s", number_or_text(timeout));
+		is_good &= json_object_set_new(body, "timeout_s", number_or_text(timeout)) == 0;
 	for (int i = 0; i < call->operand_count; i++)
-		json_array_append_new(instructions, json_string(call->operands[i]));
-	return body;
+		is_good &= json_array_append_new(instructions, json_string(call->operands[i])) == 0;
+	if (call->operand_count > 0)
+		json_object_set(body, "instructions", instructions);
+	json_decref(instructions);
+	if (is_good)
+		return body;
+	json_decref(body);
+	return NULL;
+}
+
+/* One was open already: what of this call it goes on without. */
+static void tell_kept(const json_t *takeover)
+{
+	struct buffer names = {0};
+	size_t index;
+	json_t *name;
+	bool has_note = false;
+	json_array_foreach (json_object_get(takeover, "kept"), index, name) {
+		has_note |= strcmp(json_string_value(name), "note") == 0;
+		buffer_printf(&names, "%s%s", index > 0 ? ", " : "", json_string_value(name));
+	}
+	if (names.len > 0)
+		complain("a takeover is open already and goes on with its own %.*s%s", (int)names.len,
+			(const char *)names.data,
+			has_note ? "; this note was sent to the person as a message" : "");
+	buffer_finish(&names);
 }
 
 static int open_takeover(const struct invocation *call, const char *note)
@@ -153,10 +179,11 @@ static int open_takeover(const struct invocation *call, const char *note)
 	struct http_answer answer = {0};
 	int status = post(call, "/v1/takeovers", request_body(call, note), &answer);
 	json_t *takeover = status == EXIT_DONE ? client_parse(&answer) : NULL;
+	tell_kept(takeover);
 	if (takeover != NULL && invocation_value(call, "no-wait") != NULL) {
 		const char *url = reply_text(takeover, "url");
-		status = call->wants_json ? client_print(answer.body.data, answer.body.len, true)
-					  : client_print(url, strlen(url), true);
+		status = call->wants_json ? output_json(answer.body.data, answer.body.len)
+					  : output_value(url);
 	} else if (takeover != NULL) {
 		fprintf(stderr, "%s\n", reply_text(takeover, "url"));
 		show_state(takeover);
@@ -184,7 +211,7 @@ static int use_open_one(const struct invocation *call, bool cancels)
 		char *target = xasprintf("/v1/takeovers/%s/cancel", reply_text(takeover, "id"));
 		status = post(call, target, json_object(), &cancelled);
 		if (status == EXIT_DONE && call->wants_json)
-			status = client_print(cancelled.body.data, cancelled.body.len, true);
+			status = output_json(cancelled.body.data, cancelled.body.len);
 		free(target);
 	} else if (status == EXIT_DONE) {
 		show_state(takeover);
@@ -197,14 +224,30 @@ static int use_open_one(const struct invocation *call, bool cancels)
 	return status;
 }
 
+/* What belongs to a new takeover means nothing about the one that is open. */
+static bool check_usage(const struct invocation *call, const char *note, bool cancels)
+{
+	const char *extra = call->operand_count > 0                    ? "an instruction"
+			    : invocation_value(call, "timeout") != NULL ? "--timeout"
+			    : invocation_value(call, "no-wait") != NULL ? "--no-wait"
+									: NULL;
+	if (cancels && (note != NULL || extra != NULL))
+		complain("takeover: --cancel ends the open takeover; it goes with nothing else");
+	else if (note == NULL && extra != NULL)
+		complain("takeover: %s goes with --note TEXT, which says what the person is to do, and "
+			 "why; without it the command waits for the takeover that is open",
+			extra);
+	else
+		return true;
+	return false;
+}
+
 int command_takeover(const struct invocation *call)
 {
 	const char *note = invocation_value(call, "note");
 	bool cancels = invocation_value(call, "cancel") != NULL;
-	if (cancels && (note != NULL || call->operand_count > 0)) {
-		complain("--cancel ends the open takeover; it takes no note");
+	if (!check_usage(call, note, cancels))
 		return EXIT_USAGE;
-	}
 	return note != NULL ? open_takeover(call, note) : use_open_one(call, cancels);
 }
 
@@ -213,7 +256,7 @@ int command_say(const struct invocation *call)
 	struct http_answer answer = {0};
 	int status = post(call, "/v1/say", json_pack("{s:s}", "text", call->operands[0]), &answer);
 	if (status == EXIT_DONE && call->wants_json)
-		status = client_print(answer.body.data, answer.body.len, true);
+		status = output_json(answer.body.data, answer.body.len);
 	http_answer_finish(&answer);
 	return status;
 }
@@ -227,13 +270,13 @@ int command_notes(const struct invocation *call)
 	buffer_append(&target, "", 1);
 	int status = client_get(call, (const char *)target.data, &answer);
 	if (status == EXIT_DONE && call->wants_json) {
-		status = client_print(answer.body.data, answer.body.len, true);
+		status = output_json(answer.body.data, answer.body.len);
 	} else if (status == EXIT_DONE) {
 		json_t *reply = client_parse(&answer);
 		const json_t *notes = json_object_get(reply, "notes");
 		for (size_t i = 0; i < json_array_size(notes); i++) {
 			const json_t *note = json_array_get(notes, i);
-			printf("%s %s: %s\n", reply_text(note, "time"), reply_text(note, "from"),
+			output_line("%s %s: %s", reply_text(note, "time"), reply_text(note, "from"),
 				reply_text(note, "text"));
 		}
 		status = reply != NULL ? client_print("", 0, false) : EXIT_ERROR;

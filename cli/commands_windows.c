@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 static long long int_at(const json_t *window, const char *name)
 {
@@ -24,7 +25,7 @@ static void print_window(const json_t *window)
 	char *area = xasprintf("%lldx%lld%+lld%+lld", int_at(window, "width"),
 		int_at(window, "height"), int_at(window, "x"), int_at(window, "y"));
 	bool is_active = json_is_true(json_object_get(window, "active"));
-	printf("%c %-10lld %-20s %-16s %s\n", is_active ? '*' : ' ', int_at(window, "id"), area,
+	output_line("%c %-10lld %-20s %-16s %s", is_active ? '*' : ' ', int_at(window, "id"), area,
 		string_at(window, "class"), string_at(window, "title"));
 	free(area);
 }
@@ -34,7 +35,7 @@ int command_windows(const struct invocation *call)
 	struct http_answer answer = {0};
 	int status = client_get(call, "/v1/windows", &answer);
 	if (status == EXIT_DONE && call->wants_json) {
-		status = client_print(answer.body.data, answer.body.len, true);
+		status = output_json(answer.body.data, answer.body.len);
 	} else if (status == EXIT_DONE) {
 		json_t *reply = client_parse(&answer);
 		status = reply != NULL ? EXIT_DONE : EXIT_ERROR;

@@ -15,6 +15,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/input_file.h"
+#include "cli/output.h"
 
 extern char **environ;
 
@@ -109,8 +110,8 @@ static int print_result(const struct http_answer *answer)
 	if (reply == NULL)
 		return EXIT_ERROR;
 	const json_t *out = json_object_get(reply, "stdout"), *err = json_object_get(reply, "stderr");
-	fwrite(json_string_value(out), 1, json_string_length(out), stdout);
-	fwrite(json_string_value(err), 1, json_string_length(err), stderr);
+	output_data(json_string_value(out), json_string_length(out));
+	output_errors(json_string_value(err), json_string_length(err));
 	int status = (int)json_integer_value(json_object_get(reply, "exit"));
 	json_decref(reply);
 	return status;
@@ -132,7 +133,7 @@ int command_xdotool(const struct invocation *call)
 			.silence_max_ms = -1};
 		status = client_call(call, &http, &answer);
 		if (status == EXIT_DONE && call->wants_json)
-			status = client_print(answer.body.data, answer.body.len, true);
+			status = output_json(answer.body.data, answer.body.len);
 		else if (status == EXIT_DONE)
 			status = print_result(&answer);
 	} else {

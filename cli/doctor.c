@@ -20,6 +20,7 @@
 #include "base/alloc.h"
 #include "cli/client.h"
 #include "cli/command.h"
+#include "cli/output.h"
 
 /* Chromium alone fills the 64 MB that container engines give /dev/shm by default. */
 #define SHM_WANTED_MB 256
@@ -226,18 +227,18 @@ static bool has_failed(const json_t *check)
 
 static void print_check(const json_t *check)
 {
-	printf("%-5s %-18s %s\n", text_at(check, "state"), text_at(check, "name"),
+	output_line("%-5s %-18s %s", text_at(check, "state"), text_at(check, "name"),
 		text_at(check, "detail"));
 	const char *advice = text_at(check, "advice");
 	if (advice[0] != '\0')
-		printf("%-5s %-18s -> %s\n", "", "", advice);
+		output_line("%-5s %-18s -> %s", "", "", advice);
 }
 
 static int print_json(const json_t *checks)
 {
 	json_t *reply = json_pack("{s:O}", "checks", checks);
 	char *text = json_dumps(reply, JSON_COMPACT);
-	int status = client_print(text, text != NULL ? strlen(text) : 0, true);
+	int status = output_json(text, text != NULL ? strlen(text) : 0);
 	free(text);
 	json_decref(reply);
 	return status;

@@ -21,6 +21,7 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/descendants.h"
+#include "cli/output.h"
 #include "cli/run.h"
 
 /* As env(1), timeout(1) and others have them. */
@@ -146,7 +147,7 @@ static void print_log(const struct guardian *guardian)
 	char *path = xasprintf("%s/log", guardian->folder), *text = NULL;
 	size_t len;
 	if (file_read_all(path, 1 << 20, &text, &len) == 0)
-		fwrite(text, 1, len, stderr);
+		output_errors(text, len);
 	free(text);
 	free(path);
 }

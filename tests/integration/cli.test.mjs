@@ -4,8 +4,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { boxTest, isSanitized, programs, waitFor } from './harness.mjs';
 import { assertPixel, readPng } from './png.mjs';
+import { openSession } from './websocket.mjs';
 
 const small = { width: 320, height: 240 };
 
@@ -221,6 +223,94 @@ boxTest('events: follows, in JSON too, and goes on when the daemon comes back', 
     await again.json('POST', '/v1/shots', { body: { path: box.file('x.png') } });
     return /^\d\d:\d\d:\d\d shot \{/m.test(human.output());
   });
+});
+
+// Escape sequences as ESC [ and as U+009B, a bell, a carriage return, DEL, an override of direction.
+const NASTY = 'a\x1b[2J\x1b]0;title\x07b\rc\u009b31md\x7fe\u202ef\tg\nh\\n';
+const ONE_LINE = 'a\\x1b[2J\\x1b]0;title\\x07b\\rc\\u009b31md\\x7fe\\u202ef\\tg\\nh\\n';
+const LINES = ONE_LINE.replace('\\tg\\nh', '\tg\nh');
+
+/** What a command prints on a terminal. */
+async function onTerminal(box, daemon, args) {
+  const line = [programs.boxscreen, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+  const { stdout } = await box.run('script', ['-qec', line, '/dev/null'], { env: daemon.env });
+  return stdout.toString().replaceAll('\r\n', '\n');
+}
+
+boxTest('what others wrote reaches no terminal as commands to it', async (box) => {
+  const { daemon, env } = await box.startScreen(small);
+  const plain = async (args) => (await box.tool(daemon, args)).stdout.toString();
+  const terminal = (args) => onTerminal(box, daemon, args);
+  const both = async (args, expected) => {
+    assert(!/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]/.test(expected));
+    assert((await plain(args)).includes(expected), `${args}: ${JSON.stringify(await plain(args))}`);
+    assert((await terminal(args)).includes(expected), `${args}: ${JSON.stringify(await terminal(args))}`);
+  };
+  // Lists: the same in a pipe.
+  await daemon.request('POST', '/v1/say', { body: { text: NASTY } });
+  await both(['notes'], ` agent: ${ONE_LINE}\n`);
+  const title = box.spawn(programs.xhelper, ['window', '0', '0', '50', '50', 'ff0000'], { env });
+  await waitFor('the window', async () => /50x50/.test(await plain(['windows'])));
+  const id = (await daemon.json('GET', '/v1/windows')).windows[0].id;
+  await box.ok('xprop', ['-id', `${id}`, '-f', '_NET_WM_NAME', '8u', '-set', '_NET_WM_NAME', NASTY], { env });
+  await both(['windows'], ONE_LINE);
+  await title.stop();
+  const recording = (await daemon.request('POST', '/v1/recordings', { body: { path: box.file('r\x1b[31m\n.mp4') } })).json();
+  await both(['record', 'list'], '/r\\x1b[31m\\n.mp4');
+  await both(['status'], '/r\\x1b[31m\\n.mp4');
+  await daemon.json('POST', `/v1/recordings/${recording.id}/stop`);
+  await daemon.request('POST', '/v1/takeovers', { body: { note: NASTY } });
+  await both(['status'], `open: ${ONE_LINE}\n`);
+  // Complaints, about words of the command line too.
+  for (const args of [['record', 'stop', 'r\x1b[2J'], ['click', '\x1b[2J', '1'], ['\x1b[2Jstatus']]) {
+    assert.match((await box.tool(daemon, args)).stderr, /\\x1b\[2J/);
+    assert.match(await terminal(args), /\\x1b\[2J/);
+  }
+  // The outcome: a text of several lines stays one.
+  const { url } = (await daemon.request('POST', '/v1/takeovers', { body: { note: NASTY } })).json();
+  const session = await openSession(url);
+  const waiting = [box.tool(daemon, ['takeover']), onTerminal(box, daemon, ['takeover'])];
+  await session.call('takeover', {});
+  await sleep(300);
+  await session.call('hand_back', { message: NASTY });
+  assert.equal((await waiting[0]).stdout.toString(), `done: ${LINES}\n`);
+  assert((await waiting[1]).endsWith(`done: ${LINES}\n`), JSON.stringify(await waiting[1]));
+  // What programs read is exact, but on a terminal.
+  await daemon.request('PUT', '/v1/clipboard', { body: NASTY });
+  assert.equal(await plain(['clipboard', 'get']), NASTY);
+  assert.equal(await terminal(['clipboard', 'get']), `${LINES}\n`);
+  assert.equal(await plain(['record', 'stop', recording.id]), `${box.file('r\x1b[31m\n.mp4')}\n`);
+  assert.equal(await terminal(['record', 'stop', recording.id]), `${box.file('r\\x1b[31m\\n.mp4')}\n`);
+  assert.match((await box.tool(daemon, ['xdotool', 'x\x1b[2J'])).stderr, /\x1b\[2J/);
+  assert(!(await terminal(['xdotool', 'x\x1b[2J'])).includes('\x1b'));
+  for (const args of [['notes', '--json'], ['status', '--json']]) {
+    const [there, here] = [await terminal(args), await plain(args)];
+    assert(!/[\0-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]/.test(there), JSON.stringify(there));
+    if (args[0] === 'notes') assert.deepEqual(JSON.parse(there), JSON.parse(here));
+    if (args[0] === 'notes') assert.equal(JSON.parse(here).notes[0].text, NASTY);
+  }
+});
+
+boxTest('takeover: options of a new one without its note are refused; what a resumed one keeps is said', async (box) => {
+  const { daemon } = await box.startScreen(small);
+  for (const [args, says] of [[['--no-wait'], /--no-wait goes with --note/], [['--timeout', '5'], /--timeout goes with --note/],
+    [['Log in, please'], /an instruction goes with --note/], [['--cancel', '--no-wait'], /--cancel/], [['--cancel', 'x'], /--cancel/]]) {
+    const result = await box.tool(daemon, ['takeover', ...args]);
+    assert.equal(result.status, 2, `${args}`);
+    assert.match(result.stderr, says);
+  }
+  assert.equal((await daemon.json('GET', '/v1/status')).takeover, null);
+  const open = (...args) => box.tool(daemon, ['takeover', '--no-wait', ...args]);
+  assert.equal((await open('--note', 'Log in', '-t', '60', 'first', 'second')).stderr, '');
+  assert.equal((await open('--note', 'Log in')).stderr, '');
+  const again = await open('--note', 'Pay', '-t', '90', 'third');
+  assert.match(again.stdout.toString(), /^http/);
+  assert.match(again.stderr, /already and goes on with its own note, instructions, timeout_s; this note was sent to the person/);
+  assert.deepEqual(JSON.parse((await open('--note', 'Log in', '-t', '90', '--json')).stdout).kept, ['timeout_s']);
+  const { takeover } = await daemon.json('GET', '/v1/status');
+  assert.deepEqual([takeover.note, takeover.instructions], ['Log in', ['first', 'second']]);
+  const bytes = await box.run('sh', ['-c', `"${programs.boxscreen}" takeover --no-wait --note x "$(printf 'a\\377')"`], { env: daemon.env });
+  assert.deepEqual([bytes.status, /not valid UTF-8/.test(bytes.stderr)], [2, true], bytes.stderr);
 });
 
 boxTest('doctor: all facts, and what is wrong without a daemon', async (box) => {
