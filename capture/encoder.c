@@ -26,14 +26,19 @@
  * it done, takes a third of all the encoder's time (scrolling text 3.4 ms a picture instead of 5.2, of
  * as many bytes). crf 23 of a low-delay encoder left a grey haze around small text.
  */
-static const struct {
-	const char *name;
-	int quantizer;
-} qualities[] = {
-	[ENCODER_SMALL] = {"small", 28},
-	[ENCODER_BALANCED] = {"balanced", 21},
-	[ENCODER_SHARP] = {"sharp", 15},
-	[ENCODER_LOSSLESS] = {"lossless", 0},
+static const int quantizers[] = {
+	[ENCODER_SMALL] = 28,
+	[ENCODER_BALANCED] = 21,
+	[ENCODER_SHARP] = 15,
+	[ENCODER_LOSSLESS] = 0,
+};
+
+const char *const encoder_quality_names[] = {
+	[ENCODER_SMALL] = "small",
+	[ENCODER_BALANCED] = "balanced",
+	[ENCODER_SHARP] = "sharp",
+	[ENCODER_LOSSLESS] = "lossless",
+	NULL,
 };
 
 struct encoder {
@@ -54,8 +59,8 @@ struct encoder {
 
 bool encoder_quality_parse(const char *text, enum encoder_quality *out)
 {
-	for (size_t i = 0; i < ARRAY_LEN(qualities); i++) {
-		if (strcmp(text, qualities[i].name) == 0) {
+	for (size_t i = 0; encoder_quality_names[i] != NULL; i++) {
+		if (strcmp(text, encoder_quality_names[i]) == 0) {
 			*out = (enum encoder_quality)i;
 			return true;
 		}
@@ -65,7 +70,7 @@ bool encoder_quality_parse(const char *text, enum encoder_quality *out)
 
 const char *encoder_quality_name(enum encoder_quality quality)
 {
-	return qualities[quality].name;
+	return encoder_quality_names[quality];
 }
 
 static bool is_444(const struct encoder *encoder)
@@ -118,7 +123,7 @@ static void configure(const struct encoder *encoder, x264_param_t *param)
 	param->vui.i_transfer = 13;  /* sRGB */
 	param->vui.i_colmatrix = 6;  /* SMPTE 170M */
 	param->rc.i_rc_method = X264_RC_CQP;
-	param->rc.i_qp_constant = qualities[encoder->settings.quality].quantizer;
+	param->rc.i_qp_constant = quantizers[encoder->settings.quality];
 	/* Weighted prediction would keep unchanged macroblocks from being skipped. */
 	param->analyse.i_weighted_pred = X264_WEIGHTP_NONE;
 	param->analyse.b_mb_info = 1;
@@ -274,7 +279,7 @@ struct packet *encoder_encode(struct encoder *encoder, const struct encoder_wish
 	encoder->picture.i_type = wish->is_key ? X264_TYPE_IDR : X264_TYPE_P;
 	encoder->picture.prop.mb_info = encoder->blocks;
 	if (encoder->settings.quality != ENCODER_LOSSLESS)
-		encoder->picture.i_qpplus1 = 1 + qualities[encoder->settings.quality].quantizer +
+		encoder->picture.i_qpplus1 = 1 + quantizers[encoder->settings.quality] +
 					     (wish->is_text ? 0 : MOVING_MORE) -
 					     (wish->is_key ? KEY_LESS : 0);
 	int size = x264_encoder_encode(encoder->x264, &nals, &count, &encoder->picture, &out);

@@ -24,6 +24,9 @@ enum encoder_quality {
 	ENCODER_LOSSLESS, /* 4:4:4, every pixel as it was but for the rounding of YUV; not every player takes it */
 };
 
+/* By their numbers; ends with NULL. */
+extern const char *const encoder_quality_names[];
+
 bool encoder_quality_parse(const char *text, enum encoder_quality *out);
 const char *encoder_quality_name(enum encoder_quality quality);
 

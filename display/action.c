@@ -225,7 +225,7 @@ static json_t *type_schema(const struct verb *first)
 	return schema;
 }
 
-json_t *action_schema(void)
+json_t *action_schemas(void)
 {
 	json_t *list = json_array();
 	unsigned done = 0;
@@ -234,5 +234,7 @@ json_t *action_schema(void)
 			json_array_append_new(list, type_schema(&verbs[i]));
 		done |= 1u << verbs[i].type;
 	}
-	return json_pack("{s:o}", "oneOf", list);
+	return json_pack("{s:{s:o}, s:o, s:o}", "Action", "oneOf", list, "Point",
+		json_loads(ACTION_POINT_SCHEMA, 0, NULL), "Keys",
+		json_loads(ACTION_KEYS_SCHEMA, 0, NULL));
 }

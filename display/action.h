@@ -89,10 +89,10 @@ bool action_list_parse(const json_t *value, const struct action_space *space,
 void action_list_finish(struct action_list *list);
 
 /*
- * What action_list_parse takes, as JSON Schemas: one action as {"oneOf":[…]}, one for each type, made by
- * the code that parses them. The caller's.
+ * What action_list_parse takes, as JSON Schemas by name: "Action", one for each type made by the code that
+ * parses them, and what they refer to, "Point" and "Keys". The caller's.
  */
-json_t *action_schema(void);
+json_t *action_schemas(void);
 
 /* The canonical verbs, for documentation and its check; ends with NULL. */
 const char *const *action_verbs(void);

@@ -14,13 +14,9 @@
 #define STEPS_MAX       1000
 #define PATH_MAX_POINTS 1000
 
-/* For descriptions. */
-#define KEYS_SCHEMA                                                                                \
-	"{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}"
-#define POINT_SCHEMA                                                                               \
-	"{\"anyOf\":[{\"type\":\"array\",\"items\":{\"type\":\"number\"},\"minItems\":2,\"maxItems\":2}," \
-	"{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}}," \
-	"\"required\":[\"x\",\"y\"],\"additionalProperties\":false}]}"
+/* action_private.h has what they refer to. */
+#define KEYS_SCHEMA  "{\"$ref\":\"#/components/schemas/Keys\"}"
+#define POINT_SCHEMA "{\"$ref\":\"#/components/schemas/Point\"}"
 
 /* From the picture's pixels to the screen's; the far edge counts as the last pixel. */
 static bool map_axis(double value, int shown, int screen, int *out)

@@ -6,6 +6,16 @@
 #include "base/json.h"
 #include "display/action.h"
 
+/* The forms of a point and of a chord, which action_members.c reads. */
+#define ACTION_POINT_SCHEMA                                                                        \
+	"{\"description\":\"In pixels of the picture that the caller saw.\",\"anyOf\":["                \
+	"{\"type\":\"array\",\"items\":{\"type\":\"number\"},\"minItems\":2,\"maxItems\":2},"           \
+	"{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}}," \
+	"\"required\":[\"x\",\"y\"],\"additionalProperties\":false}]}"
+#define ACTION_KEYS_SCHEMA                                                                         \
+	"{\"description\":\"As ctrl+s, or a list that is one chord.\",\"anyOf\":["                     \
+	"{\"type\":\"string\"},{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]}"
+
 /* One action being read. */
 struct action_parse {
 	struct json_reader reader;

@@ -17,6 +17,7 @@ COMMAND(command_metrics);
 COMMAND(command_doctor);
 COMMAND(command_events);
 COMMAND(command_routes);
+COMMAND(command_openapi);
 COMMAND(command_shot);
 COMMAND(command_shot_save);
 COMMAND(command_act);

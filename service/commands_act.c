@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/http_server.h"
 #include "base/json.h"
+#include "base/json_schema.h"
 #include "base/loop.h"
 #include "capture/shot.h"
 #include "capture/studio.h"
@@ -317,46 +318,38 @@ static void on_done(void *arg, struct act_report *report)
 /* {"width","height"}: the picture that the coordinates are of. */
 static void read_space(struct json_reader *reader, struct action_space *space)
 {
-	const json_t *value = NULL;
 	struct json_reader inner;
 	json_read_int(reader, "display_width_px", 1, 65535, &space->shown_width);
 	json_read_int(reader, "display_height_px", 1, 65535, &space->shown_height);
-	if (!json_read_any(reader, "space", &value))
+	if (!json_reader_enter(reader, "space", &inner))
 		return;
-	json_reader_init(&inner, value, "space");
 	if (!json_read_int(&inner, "width", 1, 65535, &space->shown_width))
 		json_reader_fail(&inner, "width", "is missing");
 	if (!json_read_int(&inner, "height", 1, 65535, &space->shown_height))
 		json_reader_fail(&inner, "height", "is missing");
-	if (!json_reader_finish(&inner))
-		json_reader_fail(reader, "space", "%s", inner.error);
+	json_reader_leave(reader, "space", &inner);
 }
 
 static void read_settle(struct json_reader *reader, struct act_options *act)
 {
-	const json_t *value = NULL;
 	struct json_reader inner;
 	act->settle_quiet_ms = 150;
 	act->settle_timeout_ms = 5000;
-	act->has_settle = json_read_any(reader, "settle", &value);
+	act->has_settle = json_reader_enter(reader, "settle", &inner);
 	if (!act->has_settle)
 		return;
-	json_reader_init(&inner, value, "settle");
 	json_read_int(&inner, "quiet_ms", 10, 60000, &act->settle_quiet_ms);
 	json_read_int(&inner, "timeout_ms", 0, 120000, &act->settle_timeout_ms);
-	if (!json_reader_finish(&inner))
-		json_reader_fail(reader, "settle", "%s", inner.error);
+	json_reader_leave(reader, "settle", &inner);
 }
 
 static void read_shot(struct json_reader *reader, struct act_job *job)
 {
-	const json_t *value = NULL;
 	struct json_reader inner;
 	job->shot = shot_defaults;
-	job->act.has_shot = json_read_any(reader, "shot", &value);
+	job->act.has_shot = json_reader_enter(reader, "shot", &inner);
 	if (!job->act.has_shot)
 		return;
-	json_reader_init(&inner, value, "shot");
 	shot_options_read(&inner, &job->shot);
 	json_read_bool(&inner, "changed_only", &job->is_changed_only);
 	/* What changed is known once it has come to rest. */
@@ -365,9 +358,16 @@ static void read_shot(struct json_reader *reader, struct act_job *job)
 	const char *fault = shot_options_check(&job->shot);
 	if (fault != NULL)
 		json_reader_fail(&inner, "timeout_ms", "%s", fault);
-	if (!json_reader_finish(&inner))
-		json_reader_fail(reader, "shot", "%s", inner.error);
+	json_reader_leave(reader, "shot", &inner);
 	job->act.shot = job->shot.frame;
+}
+
+static void read_own(struct json_reader *reader, struct act_job *job, const json_t **actions)
+{
+	json_read_any(reader, "actions", actions);
+	read_space(reader, &job->space);
+	read_settle(reader, &job->act);
+	read_shot(reader, job);
 }
 
 /* Fills the job from the body; false with a sentence. */
@@ -379,16 +379,27 @@ static bool read_body(struct act_job *job, const json_t *body, char *error, size
 	if (is_own) {
 		struct json_reader reader;
 		json_reader_init(&reader, body, "");
-		json_read_any(&reader, "actions", &actions);
-		read_space(&reader, &job->space);
-		read_settle(&reader, &job->act);
-		read_shot(&reader, job);
+		read_own(&reader, job, &actions);
 		if (!json_reader_finish(&reader)) {
 			snprintf(error, error_size, "%s", reader.error);
 			return false;
 		}
 	}
 	return action_list_parse(actions, &job->space, &job->actions, error, error_size);
+}
+
+/* Its parts "Action" and "Actions" are written by openapi.c. */
+json_t *body_act(void)
+{
+	struct act_job job = {0};
+	struct json_reader reader;
+	const json_t *actions = NULL;
+	json_reader_describe(&reader);
+	read_own(&reader, &job, &actions);
+	json_t *own = json_reader_take_schema(&reader);
+	json_schema_extend(own, "actions", "{\"$ref\":\"#/components/schemas/Actions\"}");
+	json_schema_require(own, "actions");
+	return json_pack("{s:[o, {s:s}]}", "anyOf", own, "$ref", "#/components/schemas/Actions");
 }
 
 /* How long the batch may take at most before it counts as hanging. */

@@ -131,19 +131,11 @@ static void on_clipboard(void *arg, int error, const char *data, size_t len)
 	}
 }
 
-/* ?selection=primary; answers the request when it is something else. */
-static bool parse_selection(struct http_request *request, enum clipboard_selection *out)
+/* ?selection=primary; its rule is in the route table. */
+static enum clipboard_selection selection_of(const struct http_request *request)
 {
 	const char *name = http_request_query(request, "selection");
-	*out = CLIPBOARD_CLIPBOARD;
-	if (name == NULL || strcmp(name, "clipboard") == 0)
-		return true;
-	if (strcmp(name, "primary") == 0) {
-		*out = CLIPBOARD_PRIMARY;
-		return true;
-	}
-	reply_error(request, REPLY_BAD_REQUEST, "selection must be clipboard or primary");
-	return false;
+	return name != NULL && strcmp(name, "primary") == 0 ? CLIPBOARD_PRIMARY : CLIPBOARD_CLIPBOARD;
 }
 
 void command_clipboard_get(
@@ -151,23 +143,16 @@ void command_clipboard_get(
 {
 	const char *type = http_request_query(request, "type");
 	const char *accept = http_request_header(request, "accept");
-	enum clipboard_selection selection;
 	enum clipboard_content content = CLIPBOARD_TEXT;
-	if (!parse_selection(request, &selection))
-		return;
 	if (type == NULL && accept != NULL && strncmp(accept, "image/png", 9) == 0)
 		type = "image/png";
-	if (type != NULL && strcmp(type, "image/png") == 0) {
+	if (type != NULL && strcmp(type, "image/png") == 0)
 		content = CLIPBOARD_PNG;
-	} else if (type != NULL && strcmp(type, "text/plain") != 0) {
-		reply_error(request, REPLY_BAD_REQUEST, "type must be text/plain or image/png");
-		return;
-	}
 	struct desk_job *job = job_begin_looking(service, request);
 	if (job == NULL)
 		return;
 	job->content = content;
-	screen_read_clipboard(service->screen, selection, content, on_clipboard, job);
+	screen_read_clipboard(service->screen, selection_of(request), content, on_clipboard, job);
 }
 
 static void on_resized(void *arg, int error, int max_width, int max_height)
@@ -190,23 +175,32 @@ static void on_resized(void *arg, int error, int max_width, int max_height)
 			"with the size that is wanted");
 }
 
-void command_screen_put(struct service *service, struct http_request *request, const char *segment)
+static void read_screen(struct json_reader *reader, int *width, int *height)
 {
-	char error[256];
-	size_t len;
-	const char *body = http_request_body(request, &len);
-	json_t *object = json_parse_body(body, len, error, sizeof(error));
-	if (object == NULL) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
-		return;
-	}
+	if (!json_read_int(reader, "width", 16, 16384, width))
+		json_reader_fail(reader, "width", "is missing: the new width in pixels");
+	if (!json_read_int(reader, "height", 16, 16384, height))
+		json_reader_fail(reader, "height", "is missing: the new height in pixels");
+}
+
+json_t *body_screen_put(void)
+{
 	struct json_reader reader;
 	int width = 0, height = 0;
+	json_reader_describe(&reader);
+	read_screen(&reader, &width, &height);
+	return json_reader_take_schema(&reader);
+}
+
+void command_screen_put(struct service *service, struct http_request *request, const char *segment)
+{
+	struct json_reader reader;
+	int width = 0, height = 0;
+	json_t *object = reply_read_body(request);
+	if (object == NULL)
+		return;
 	json_reader_init(&reader, object, "");
-	if (!json_read_int(&reader, "width", 16, 16384, &width))
-		json_reader_fail(&reader, "width", "is missing: the new width in pixels");
-	if (!json_read_int(&reader, "height", 16, 16384, &height))
-		json_reader_fail(&reader, "height", "is missing: the new height in pixels");
+	read_screen(&reader, &width, &height);
 	struct desk_job *job = NULL;
 	if (!json_reader_finish(&reader))
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
@@ -258,30 +252,49 @@ static bool parse_window(struct http_request *request, const char *text, unsigne
 	return false;
 }
 
-/* Reads the two members that a move or a resize needs; others take none. */
-static bool read_change(struct http_request *request, struct screen_window_change *change)
+/* The two members that a move or a resize needs; others take none. */
+static void read_change(struct json_reader *reader, struct screen_window_change *change)
 {
-	char error[256];
-	size_t len;
-	const char *body = http_request_body(request, &len);
-	json_t *object = json_parse_body(body, len, error, sizeof(error));
-	if (object == NULL) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
-		return false;
-	}
-	struct json_reader reader;
-	json_reader_init(&reader, object, "");
 	if (change->type == SCREEN_WINDOW_MOVE) {
-		if (!json_read_int(&reader, "x", -32768, 32767, &change->x))
-			json_reader_fail(&reader, "x", "is missing: the new place in pixels");
-		if (!json_read_int(&reader, "y", -32768, 32767, &change->y))
-			json_reader_fail(&reader, "y", "is missing: the new place in pixels");
+		if (!json_read_int(reader, "x", -32768, 32767, &change->x))
+			json_reader_fail(reader, "x", "is missing: the new place in pixels");
+		if (!json_read_int(reader, "y", -32768, 32767, &change->y))
+			json_reader_fail(reader, "y", "is missing: the new place in pixels");
 	} else if (change->type == SCREEN_WINDOW_RESIZE) {
-		if (!json_read_int(&reader, "width", 1, 32767, &change->width))
-			json_reader_fail(&reader, "width", "is missing: the new size in pixels");
-		if (!json_read_int(&reader, "height", 1, 32767, &change->height))
-			json_reader_fail(&reader, "height", "is missing: the new size in pixels");
+		if (!json_read_int(reader, "width", 1, 32767, &change->width))
+			json_reader_fail(reader, "width", "is missing: the new size in pixels");
+		if (!json_read_int(reader, "height", 1, 32767, &change->height))
+			json_reader_fail(reader, "height", "is missing: the new size in pixels");
 	}
+}
+
+static json_t *describe_change(enum screen_window_change_type type)
+{
+	struct screen_window_change change = {.type = type};
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_change(&reader, &change);
+	return json_reader_take_schema(&reader);
+}
+
+json_t *body_window_move(void)
+{
+	return describe_change(SCREEN_WINDOW_MOVE);
+}
+
+json_t *body_window_resize(void)
+{
+	return describe_change(SCREEN_WINDOW_RESIZE);
+}
+
+static bool read_change_body(struct http_request *request, struct screen_window_change *change)
+{
+	struct json_reader reader;
+	json_t *object = reply_read_body(request);
+	if (object == NULL)
+		return false;
+	json_reader_init(&reader, object, "");
+	read_change(&reader, change);
 	bool is_good = json_reader_finish(&reader);
 	if (!is_good)
 		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
@@ -294,7 +307,7 @@ static void change_window(struct service *service, struct http_request *request,
 {
 	struct screen_window_change change = {.type = type};
 	unsigned long window;
-	if (!parse_window(request, segment, &window) || !read_change(request, &change))
+	if (!parse_window(request, segment, &window) || !read_change_body(request, &change))
 		return;
 	struct desk_job *job = job_begin_acting(service, request);
 	if (job != NULL)
@@ -337,12 +350,9 @@ void command_clipboard_put(struct service *service, struct http_request *request
 {
 	static const unsigned char png_magic[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 	const char *type = http_request_header(request, "content-type");
-	enum clipboard_selection selection;
 	size_t len;
 	const char *body = http_request_body(request, &len);
 	bool is_png = type != NULL && strncmp(type, "image/png", 9) == 0;
-	if (!parse_selection(request, &selection))
-		return;
 	if (type != NULL && !is_png && strncmp(type, "text/plain", 10) != 0 &&
 		strncmp(type, "application/x-www-form-urlencoded", 33) != 0) {
 		reply_error(request, REPLY_BAD_REQUEST,
@@ -355,7 +365,7 @@ void command_clipboard_put(struct service *service, struct http_request *request
 	} else {
 		struct desk_job *job = job_begin_acting(service, request);
 		if (job != NULL)
-			screen_write_clipboard(service->screen, selection,
+			screen_write_clipboard(service->screen, selection_of(request),
 				is_png ? CLIPBOARD_PNG : CLIPBOARD_TEXT, body, len,
 				on_clipboard_written, job);
 	}

@@ -66,7 +66,9 @@ static void read_text(struct json_reader *reader, const char *name, size_t chars
 
 static void read_path(struct json_reader *reader, const char *ending, const char **path)
 {
-	if (!json_read_string(reader, "path", path))
+	bool is_given = json_read_string(reader, "path", path);
+	json_reader_explain(reader, "path", "{\"pattern\":\"^/.*[^/]\\\\.mp4$\"}");
+	if (!is_given)
 		return;
 	size_t len = strlen(*path), ending_len = strlen(ending);
 	const char *fault = file_path_fault(*path);
@@ -83,7 +85,11 @@ static void read_path(struct json_reader *reader, const char *ending, const char
 static void read_region(struct json_reader *reader, struct rect *out)
 {
 	const json_t *value = NULL;
-	if (!json_read_any(reader, "region", &value))
+	bool is_given = json_read_any(reader, "region", &value);
+	json_reader_explain(reader, "region",
+		"{\"anyOf\":[{\"type\":\"string\",\"pattern\":\"^[0-9]+,[0-9]+,[0-9]+,[0-9]+$\"},{\"type\":\"array\","
+		"\"items\":{\"type\":\"integer\",\"minimum\":0},\"minItems\":4,\"maxItems\":4}]}");
+	if (!is_given)
 		return;
 	int numbers[4] = {0}, used = 0;
 	bool is_good = false;
@@ -108,13 +114,11 @@ static void read_region(struct json_reader *reader, struct rect *out)
 /* What all that films has in common. */
 static void read_film(struct json_reader *reader, struct film_settings *film)
 {
-	const char *quality = NULL;
-	*film = (struct film_settings){
-		.fps = FPS_DEFAULT, .quality = ENCODER_BALANCED, .shows_cursor = true};
+	int quality = ENCODER_BALANCED;
+	*film = (struct film_settings){.fps = FPS_DEFAULT, .shows_cursor = true};
 	json_read_int(reader, "fps", 1, FPS_MAX, &film->fps);
-	if (json_read_string(reader, "quality", &quality) &&
-		!encoder_quality_parse(quality, &film->quality))
-		json_reader_fail(reader, "quality", "must be small, balanced, sharp or lossless");
+	json_read_choice(reader, "quality", encoder_quality_names, &quality);
+	film->quality = (enum encoder_quality)quality;
 	json_read_bool(reader, "cursor", &film->shows_cursor);
 	json_read_bool(reader, "show_clicks", &film->shows_clicks);
 	json_read_bool(reader, "show_keys", &film->shows_keys);
@@ -216,23 +220,38 @@ static struct start_job *job_create(struct service *service, struct http_request
 	return job;
 }
 
+static void read_recording(struct json_reader *reader, struct recording_wish *wish)
+{
+	int max_idle_ms = 0;
+	*wish = (struct recording_wish){.name = "", .has_auto_marks = true};
+	read_text(reader, "name", NAME_CHARS_MAX, &wish->name);
+	read_path(reader, ".mp4", &wish->path);
+	read_film(reader, &wish->film);
+	if (json_read_int(reader, "max_idle_ms", 0, 86400000, &max_idle_ms) && max_idle_ms > 0 &&
+		max_idle_ms < IDLE_MIN_MS)
+		json_reader_fail(reader, "max_idle_ms", "must be 0 (no limit) or at least %d", IDLE_MIN_MS);
+	json_read_bool(reader, "auto_marks", &wish->has_auto_marks);
+	wish->max_idle_ms = max_idle_ms;
+}
+
+json_t *body_recording_start(void)
+{
+	struct recording_wish wish;
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_recording(&reader, &wish);
+	return json_reader_take_schema(&reader);
+}
+
 void command_recording_start(struct service *service, struct http_request *request, const char *segment)
 {
-	struct recording_wish wish = {.name = "", .has_auto_marks = true};
+	struct recording_wish wish;
 	struct json_reader reader;
-	int max_idle_ms = 0;
 	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
-	read_text(&reader, "name", NAME_CHARS_MAX, &wish.name);
-	read_path(&reader, ".mp4", &wish.path);
-	read_film(&reader, &wish.film);
-	if (json_read_int(&reader, "max_idle_ms", 0, 86400000, &max_idle_ms) && max_idle_ms > 0 &&
-		max_idle_ms < IDLE_MIN_MS)
-		json_reader_fail(&reader, "max_idle_ms", "must be 0 (no limit) or at least %d", IDLE_MIN_MS);
-	json_read_bool(&reader, "auto_marks", &wish.has_auto_marks);
-	wish.max_idle_ms = max_idle_ms;
+	read_recording(&reader, &wish);
 	if (finish_reading(&reader, request))
 		studio_start(studio_of(service), &wish, on_started,
 			job_create(service, request, wish.path, 201, START_TIMEOUT_MS));
@@ -300,6 +319,22 @@ void command_recording_stop(struct service *service, struct http_request *reques
 	recordings_answer_when(service->recordings, request, segment, ENTRY_DONE);
 }
 
+static void read_mark(struct json_reader *reader, const char **text)
+{
+	read_text(reader, "text", MARK_CHARS_MAX, text);
+	if (*text == NULL || (*text)[0] == '\0')
+		json_reader_fail(reader, "text", "is missing: what the chapter is called");
+}
+
+json_t *body_recording_mark(void)
+{
+	const char *text = NULL;
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_mark(&reader, &text);
+	return json_reader_take_schema(&reader);
+}
+
 void command_recording_mark(struct service *service, struct http_request *request, const char *segment)
 {
 	struct json_reader reader;
@@ -309,9 +344,7 @@ void command_recording_mark(struct service *service, struct http_request *reques
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
-	read_text(&reader, "text", MARK_CHARS_MAX, &text);
-	if (text == NULL || text[0] == '\0')
-		json_reader_fail(&reader, "text", "is missing: what the chapter is called");
+	read_mark(&reader, &text);
 	if (finish_reading(&reader, request)) {
 		if (studio_mark(studio_of(service), segment, text))
 			reply_json(request, 201, json_pack("{s:s, s:s}", "id", segment, "text", text));
@@ -412,19 +445,13 @@ static void on_thumbnail(void *arg)
 void command_recording_thumbnail(
 	struct service *service, struct http_request *request, const char *segment)
 {
-	const char *side_text = http_request_query(request, "max_side");
-	char *end = NULL;
-	long side = side_text != NULL ? strtol(side_text, &end, 10) : THUMBNAIL_SIDE;
+	const char *side = http_request_query(request, "max_side");
 	struct entry *entry = find(service, request, segment);
 	if (entry == NULL)
 		return;
-	if ((end != NULL && (*end != '\0' || end == side_text)) || side < 16 || side > 4096) {
-		reply_error(request, REPLY_BAD_REQUEST, "max_side: must be a number from 16 to 4096");
-		return;
-	}
 	struct thumbnail_job *job = xcalloc(1, sizeof(*job));
 	job->path = xstrdup(entry->path);
-	job->max_side = (int)side;
+	job->max_side = side != NULL ? atoi(side) : THUMBNAIL_SIDE;
 	job->call = call_begin(service, request, THUMBNAIL_TIMEOUT_MS, NULL, NULL);
 	loop_work(service->loop, make_thumbnail, on_thumbnail, job);
 }
@@ -453,6 +480,23 @@ static void on_replay_set(void *arg, int error)
 	free(job);
 }
 
+static void read_replay(struct json_reader *reader, int *seconds, struct film_settings *film)
+{
+	if (!json_read_int(reader, "seconds", 0, REPLAY_SECONDS_MAX, seconds))
+		json_reader_fail(reader, "seconds", "is missing: how much to keep; 0 keeps nothing more");
+	read_film(reader, film);
+}
+
+json_t *body_replay_put(void)
+{
+	struct film_settings film;
+	struct json_reader reader;
+	int seconds = 0;
+	json_reader_describe(&reader);
+	read_replay(&reader, &seconds, &film);
+	return json_reader_take_schema(&reader);
+}
+
 void command_replay_put(struct service *service, struct http_request *request, const char *segment)
 {
 	struct json_reader reader;
@@ -462,25 +506,38 @@ void command_replay_put(struct service *service, struct http_request *request, c
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
-	if (!json_read_int(&reader, "seconds", 0, REPLAY_SECONDS_MAX, &seconds))
-		json_reader_fail(&reader, "seconds", "is missing: how much to keep; 0 keeps nothing more");
-	read_film(&reader, &film);
+	read_replay(&reader, &seconds, &film);
 	if (finish_reading(&reader, request))
 		studio_replay(studio_of(service), seconds, &film, on_replay_set,
 			job_create(service, request, NULL, 200, START_TIMEOUT_MS));
 	json_decref(body);
 }
 
+static void read_replay_save(struct json_reader *reader, const char **name, const char **path)
+{
+	*name = "replay";
+	read_text(reader, "name", NAME_CHARS_MAX, name);
+	read_path(reader, ".mp4", path);
+}
+
+json_t *body_replay_save(void)
+{
+	const char *name, *path = NULL;
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_replay_save(&reader, &name, &path);
+	return json_reader_take_schema(&reader);
+}
+
 void command_replay_save(struct service *service, struct http_request *request, const char *segment)
 {
 	struct json_reader reader;
-	const char *name = "replay", *path = NULL;
+	const char *name, *path = NULL;
 	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
-	read_text(&reader, "name", NAME_CHARS_MAX, &name);
-	read_path(&reader, ".mp4", &path);
+	read_replay_save(&reader, &name, &path);
 	if (finish_reading(&reader, request))
 		studio_replay_save(studio_of(service), name, path, on_started,
 			job_create(service, request, path, 201, SAVE_TIMEOUT_MS));
@@ -514,24 +571,41 @@ static void check_playlist(struct json_reader *reader, const char *path)
 		json_reader_fail(reader, "url", "%s", fault);
 }
 
+static void read_publish(struct json_reader *reader, const char **url, struct film_settings *film)
+{
+	const char *advice;
+	if (!json_read_string(reader, "url", url))
+		json_reader_fail(reader, "url", "is missing: where the picture shall go");
+	else if (!publisher_check(*url, &advice))
+		json_reader_fail(reader, "url", "%s", advice);
+	else if ((*url)[0] == '/')
+		check_playlist(reader, *url);
+	read_film(reader, film);
+	json_reader_explain(reader, "quality", "{\"not\":{\"const\":\"lossless\"}}");
+	if (film->quality == ENCODER_LOSSLESS)
+		json_reader_fail(reader, "quality", "must be small, balanced or sharp: few players take lossless");
+}
+
+json_t *body_publish(void)
+{
+	const char *url = NULL;
+	struct film_settings film;
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_publish(&reader, &url, &film);
+	return json_reader_take_schema(&reader);
+}
+
 void command_publish(struct service *service, struct http_request *request, const char *segment)
 {
 	struct json_reader reader;
 	struct film_settings film;
-	const char *url = NULL, *advice;
+	const char *url = NULL;
 	json_t *body = reply_read_body(request);
 	if (body == NULL)
 		return;
 	json_reader_init(&reader, body, "");
-	if (!json_read_string(&reader, "url", &url))
-		json_reader_fail(&reader, "url", "is missing: where the picture shall go");
-	else if (!publisher_check(url, &advice))
-		json_reader_fail(&reader, "url", "%s", advice);
-	else if (url[0] == '/')
-		check_playlist(&reader, url);
-	read_film(&reader, &film);
-	if (film.quality == ENCODER_LOSSLESS)
-		json_reader_fail(&reader, "quality", "must be small, balanced or sharp: few players take lossless");
+	read_publish(&reader, &url, &film);
 	if (finish_reading(&reader, request))
 		studio_publish(studio_of(service), url, &film, on_published,
 			job_create(service, request, NULL, 201, START_TIMEOUT_MS));

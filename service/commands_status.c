@@ -17,6 +17,7 @@
 #include "service/commands.h"
 #include "service/events.h"
 #include "service/metrics.h"
+#include "service/openapi.h"
 #include "service/options.h"
 #include "service/recordings.h"
 #include "service/reply.h"
@@ -140,6 +141,11 @@ void command_routes(struct service *service, struct http_request *request, const
 				routes[i].help));
 	}
 	reply_json(request, 200, json_pack("{s:o}", "routes", list));
+}
+
+void command_openapi(struct service *service, struct http_request *request, const char *segment)
+{
+	reply_json(request, 200, openapi_document());
 }
 
 static void add_check(json_t *checks, const char *name, const char *state, const char *detail,

@@ -118,27 +118,49 @@ static void read_files(struct json_reader *reader, struct xdotool_job *job, cons
 	job->request.files = job->files;
 }
 
+static void read_members(struct json_reader *reader, struct xdotool_job *job)
+{
+	static const char strings[] = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}";
+	const json_t *args = NULL, *environment = NULL, *files = NULL;
+	bool has_args = json_read_any(reader, "args", &args);
+	json_reader_explain(reader, "args", strings);
+	if (!has_args)
+		json_reader_fail(reader, "args", "is missing: the words behind xdotool, a list");
+	if (json_read_string(reader, "script", &job->request.script))
+		job->request.script_len = strlen(job->request.script);
+	json_read_any(reader, "environment", &environment);
+	json_reader_explain(reader, "environment", strings);
+	json_read_any(reader, "files", &files);
+	json_reader_explain(reader, "files",
+		"{\"type\":\"object\",\"additionalProperties\":{\"type\":\"string\"},\"maxProperties\":64}");
+	job->args = read_strings(reader, "args", args, &job->request.arg_count);
+	job->environment = read_strings(
+		reader, "environment", environment, &job->request.environment_count);
+	read_files(reader, job, files);
+	job->request.args = job->args;
+	job->request.environment = job->environment;
+}
+
 static bool read_body(struct xdotool_job *job, char *error, size_t error_size)
 {
 	struct json_reader reader;
-	const json_t *args = NULL, *environment = NULL, *files = NULL;
 	json_reader_init(&reader, job->body, "");
-	if (!json_read_any(&reader, "args", &args))
-		json_reader_fail(&reader, "args", "is missing: the words behind xdotool, a list");
-	if (json_read_string(&reader, "script", &job->request.script))
-		job->request.script_len = strlen(job->request.script);
-	json_read_any(&reader, "environment", &environment);
-	json_read_any(&reader, "files", &files);
-	job->args = read_strings(&reader, "args", args, &job->request.arg_count);
-	job->environment = read_strings(
-		&reader, "environment", environment, &job->request.environment_count);
-	read_files(&reader, job, files);
-	job->request.args = job->args;
-	job->request.environment = job->environment;
+	read_members(&reader, job);
 	if (json_reader_finish(&reader))
 		return true;
 	snprintf(error, error_size, "%s", reader.error);
 	return false;
+}
+
+json_t *body_xdotool(void)
+{
+	struct xdotool_job job = {0};
+	struct json_reader reader;
+	json_reader_describe(&reader);
+	read_members(&reader, &job);
+	free(job.args);
+	free(job.environment);
+	return json_reader_take_schema(&reader);
 }
 
 void command_xdotool(struct service *service, struct http_request *request, const char *segment)

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/control_socket.h"
 #include "display/display_probe.h"
+#include "service/openapi.h"
 #include "takeover/notify.h"
 #include "takeover/rfb_listener.h"
 #include "takeover/viewers.h"
@@ -421,6 +422,7 @@ static const struct option table[] = {
 		set_tls_cert},
 	{"tls-key", "FILE", "the certificate's private key (PEM)", set_tls_key},
 	{"log-level", "LEVEL", "error, warn, info (default) or debug", set_log_level},
+	{"openapi", NULL, "print the control socket's calls as OpenAPI 3.1", NULL},
 	{"help", NULL, "print this", NULL},
 	{"version", NULL, "print the version", NULL},
 };
@@ -546,6 +548,8 @@ static enum options_result apply(
 			return wrong("--%s takes no value", option->name);
 		if (strcmp(option->name, "help") == 0)
 			print_help(stdout);
+		else if (strcmp(option->name, "openapi") == 0)
+			openapi_print();
 		else
 			puts("boxscreend " BOXSCREEN_VERSION);
 		return OPTIONS_DONE;

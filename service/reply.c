@@ -12,20 +12,21 @@
 
 static const struct {
 	int status;
-	const char *name;
+	const char *name, *meaning;
 } codes[] = {
-	[REPLY_BAD_REQUEST] = {400, "bad_request"},
-	[REPLY_NOT_FOUND] = {404, "not_found"},
-	[REPLY_METHOD_NOT_ALLOWED] = {405, "method_not_allowed"},
-	[REPLY_CONFLICT] = {409, "conflict"},
-	[REPLY_GONE] = {410, "gone"},
-	[REPLY_TOO_LARGE] = {413, "too_large"},
-	[REPLY_LOCKED] = {423, "locked"},
-	[REPLY_TOO_MANY] = {429, "too_many"},
-	[REPLY_INTERNAL] = {500, "internal"},
-	[REPLY_SCREEN_UNAVAILABLE] = {503, "screen_unavailable"},
-	[REPLY_TIMEOUT] = {504, "timeout"},
-	[REPLY_NO_SPACE] = {507, "no_space"},
+	[REPLY_BAD_REQUEST] = {400, "bad_request",
+		"a value is wrong, a member or query parameter is unknown (it is named)"},
+	[REPLY_NOT_FOUND] = {404, "not_found", "no such call, window, link"},
+	[REPLY_METHOD_NOT_ALLOWED] = {405, "method_not_allowed", "the call exists with another method"},
+	[REPLY_CONFLICT] = {409, "conflict", "not possible in the present state"},
+	[REPLY_GONE] = {410, "gone", "was there, is no more"},
+	[REPLY_TOO_LARGE] = {413, "too_large", "body over 16 MiB"},
+	[REPLY_LOCKED] = {423, "locked", "a person holds the screen"},
+	[REPLY_TOO_MANY] = {429, "too_many", "too many of something"},
+	[REPLY_INTERNAL] = {500, "internal", "a fault of the daemon or its machine"},
+	[REPLY_SCREEN_UNAVAILABLE] = {503, "screen_unavailable", "no X server (yet); the message says why"},
+	[REPLY_TIMEOUT] = {504, "timeout", "the screen did not answer"},
+	[REPLY_NO_SPACE] = {507, "no_space", "the disk is full"},
 };
 
 void reply_json(struct http_request *request, int status, json_t *value)
@@ -52,6 +53,16 @@ json_t *reply_error_json(enum reply_code code, const char *message)
 int reply_status(enum reply_code code)
 {
 	return codes[code].status;
+}
+
+const char *reply_name(enum reply_code code)
+{
+	return codes[code].name;
+}
+
+const char *reply_meaning(enum reply_code code)
+{
+	return codes[code].meaning;
 }
 
 void reply_error(struct http_request *request, enum reply_code code, const char *format, ...)

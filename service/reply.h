@@ -22,6 +22,7 @@ enum reply_code {
 	REPLY_TIMEOUT,
 	REPLY_NO_SPACE,
 };
+#define REPLY_CODE_COUNT (REPLY_NO_SPACE + 1)
 
 /* Answers {"error","message"} with the code's HTTP status. The message says what to do. */
 void reply_error(struct http_request *request, enum reply_code code, const char *format, ...)
@@ -30,6 +31,9 @@ void reply_error(struct http_request *request, enum reply_code code, const char 
 /* The same as a JSON object to add to, and its status, for errors that tell more. */
 json_t *reply_error_json(enum reply_code code, const char *message);
 int reply_status(enum reply_code code);
+/* The code as it is in JSON, and what it says in general. Static. */
+const char *reply_name(enum reply_code code);
+const char *reply_meaning(enum reply_code code);
 
 /* Answers with a JSON value, which is taken (decref'ed). */
 void reply_json(struct http_request *request, int status, json_t *value);

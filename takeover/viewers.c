@@ -52,6 +52,9 @@ struct viewers {
 	uint64_t total, refused, bytes; /* of those that have gone */
 };
 
+const char *const viewer_role_names[] = {
+	[VIEWER_VIEW] = "view", [VIEWER_CONTROL] = "control", NULL};
+
 bool viewer_role_parse(const char *text, enum viewer_role *out)
 {
 	*out = strcmp(text, "control") == 0 ? VIEWER_CONTROL : VIEWER_VIEW;
@@ -60,7 +63,7 @@ bool viewer_role_parse(const char *text, enum viewer_role *out)
 
 const char *viewer_role_name(enum viewer_role role)
 {
-	return role == VIEWER_CONTROL ? "control" : "view";
+	return viewer_role_names[role];
 }
 
 static void publish(struct viewers *viewers, const char *name, json_t *data)

@@ -104,6 +104,8 @@ json_t *viewers_json(const struct viewers *viewers);
 /* Appends Prometheus text. */
 void viewers_write_metrics(const struct viewers *viewers, struct buffer *out);
 
+/* By their numbers; ends with NULL. */
+extern const char *const viewer_role_names[];
 bool viewer_role_parse(const char *text, enum viewer_role *out);
 const char *viewer_role_name(enum viewer_role role);
 

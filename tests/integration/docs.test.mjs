@@ -2,12 +2,8 @@
 //
 // Runs the examples of docs/control-api.md: what it shows is what the daemon does.
 import assert from 'node:assert/strict';
-import fs from 'node:fs';
-import path from 'node:path';
-import { boxTest, root } from './harness.mjs';
-
-const page = fs.readFileSync(path.join(root, 'docs/control-api.md'), 'utf8');
-const examples = [...page.matchAll(/^```example\n([^]*?)^```/gm)].map((match) => match[1]);
+import { readExamples } from './docs-examples.mjs';
+import { boxTest } from './harness.mjs';
 
 /** Empty values ("", 0, [], {}, null) stand for any value of their type; others must be equal. */
 function assertShape(actual, shown, where) {
@@ -25,18 +21,14 @@ function assertShape(actual, shown, where) {
   }
 }
 
-assert(examples.length > 10, 'docs/control-api.md has examples');
+const count = readExamples().length;
+assert(count > 10, 'docs/control-api.md has examples');
 
-boxTest(`the ${examples.length} examples of docs/control-api.md hold`, async (box) => {
+boxTest(`the ${count} examples of docs/control-api.md hold`, async (box) => {
   const { daemon } = await box.startScreen();
-  for (const example of examples) {
-    const lines = example.replaceAll('$DIR', box.folder).trim().split('\n');
-    const [method, target] = lines[0].split(' ');
-    const body = lines.find((line) => line.startsWith('{'));
-    const arrow = lines.find((line) => line.startsWith('→'));
-    const [, status, shown] = arrow.match(/^→ (\d+) ?(.*)$/);
+  for (const { method, target, name, body, status, shown } of readExamples(box.folder)) {
     const reply = await daemon.request(method, target, { body });
-    assert.equal(reply.status, Number(status), `${lines[0]}: ${reply.body.toString('latin1', 0, 300)}`);
-    if (shown) assertShape(reply.json(), JSON.parse(shown), lines[0]);
+    assert.equal(reply.status, status, `${name}: ${reply.body.toString('latin1', 0, 300)}`);
+    if (shown) assertShape(reply.json(), shown, name);
   }
 });
