@@ -278,6 +278,15 @@ const struct command commands[] = {
 		.run = command_record_get,
 	},
 	{
+		.name = "record link",
+		.operands = "[ID]",
+		.operands_max = 1,
+		.summary = "print an address to fetch a video from, good for one hour",
+		.details = "Without ID the recording that has ended last. Whoever has the address gets "
+			   "the video.",
+		.run = command_record_link,
+	},
+	{
 		.name = "record delete",
 		.operands = "ID",
 		.operands_min = 1,
@@ -336,6 +345,21 @@ const struct command commands[] = {
 			{"live", 'l', NULL, "print a link to watch it"}),
 		.is_offline = true,
 		.run = command_run,
+	},
+	{
+		.name = "mcp",
+		.summary = "serve the screen to an agent, as a Model Context Protocol server",
+		.details = "Started by the agent's program, which talks to it on standard input and output. "
+			   "docs/mcp.md shows how to tell an agent of it, and which tools there are.",
+		.options = OPTIONS(
+			{"names", 'n', "screen|sandbox", "what the tools' names begin with; sandbox: as a "
+				"box's users know them", OPTION_CHOICE},
+			{"max-side", 'm', "PIXELS", "no picture is longer or higher than this (1568)"},
+			{"structured", 0, "auto|always|never", "whether results with a picture have "
+				"structuredContent; auto: unless the client is known to drop the picture then",
+				OPTION_CHOICE}),
+		.is_offline = true,
+		.run = command_mcp,
 	},
 	{
 		.name = "events",

@@ -274,6 +274,60 @@ int command_record_get(const struct invocation *call)
 	return download(call, call->operands[0], output);
 }
 
+/* The newest recording that has ended; "" when there is none. Borrowed from the list. */
+static const char *newest_ended(const json_t *list)
+{
+	const char *id = "";
+	size_t index;
+	json_t *recording;
+	json_array_foreach(json_object_get(list, "recordings"), index, recording)
+	{
+		if (json_object_get(recording, "ended_at") != NULL)
+			id = reply_text(recording, "id");
+	}
+	return id;
+}
+
+static int print_link(const struct invocation *call, const char *id)
+{
+	struct http_answer answer = {0};
+	char *target = client_target("/v1/recordings/", id, "");
+	int status = client_get(call, target, &answer);
+	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL;
+	const char *url = reply_text(reply, "url");
+	if (status == EXIT_DONE && url[0] == '\0') {
+		complain("%s has no link yet: it is %s", id, reply_text(reply, "state"));
+		status = EXIT_ERROR;
+	} else if (status == EXIT_DONE && call->wants_json) {
+		status = output_json(answer.body.data, answer.body.len);
+	} else if (status == EXIT_DONE) {
+		status = output_value(url);
+	}
+	json_decref(reply);
+	http_answer_finish(&answer);
+	free(target);
+	return status;
+}
+
+int command_record_link(const struct invocation *call)
+{
+	struct http_answer answer = {0};
+	if (call->operand_count > 0)
+		return print_link(call, call->operands[0]);
+	int status = client_get(call, "/v1/recordings", &answer);
+	json_t *list = status == EXIT_DONE ? client_parse(&answer) : NULL;
+	const char *id = newest_ended(list);
+	if (status == EXIT_DONE && id[0] == '\0') {
+		complain("no recording has ended yet; \"boxscreen record stop\" ends one");
+		status = EXIT_ERROR;
+	} else if (status == EXIT_DONE) {
+		status = print_link(call, id);
+	}
+	json_decref(list);
+	http_answer_finish(&answer);
+	return status;
+}
+
 int command_record_delete(const struct invocation *call)
 {
 	char *target = client_target("/v1/recordings/", call->operands[0], "");
