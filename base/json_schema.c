@@ -58,7 +58,7 @@ void json_schema_require(json_t *object, const char *name)
 void json_schema_require_one(json_t *object, const char *groups)
 {
 	char *copy = xstrdup(groups), *next_group, *next_name;
-	json_t *choices = list_of(object, "anyOf");
+	json_t *choices = json_array();
 	for (char *group = strtok_r(copy, "|", &next_group); group != NULL;
 		group = strtok_r(NULL, "|", &next_group)) {
 		json_t *names = json_array();
@@ -69,6 +69,8 @@ void json_schema_require_one(json_t *object, const char *groups)
 		}
 		json_array_append_new(choices, json_pack("{s:o}", "required", names));
 	}
+	/* There may be several such needs. */
+	json_array_append_new(list_of(object, "allOf"), json_pack("{s:o}", "anyOf", choices));
 	free(copy);
 }
 

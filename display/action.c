@@ -216,11 +216,7 @@ static json_t *type_schema(const struct verb *first)
 	}
 	json_schema_add(schema, "type", json_pack("{s:O}", "enum", names), NULL);
 	json_schema_add(schema, "action", json_pack("{s:o}", "enum", names), NULL);
-	json_t *needed = json_incref(json_object_get(schema, "anyOf"));
-	json_object_del(schema, "anyOf");
 	json_schema_require_one(schema, "type|action");
-	if (needed != NULL)
-		json_object_set_new(schema, "allOf", json_pack("[{s:o}]", "anyOf", needed));
 	json_object_set_new(schema, "title", json_string(first->name));
 	return schema;
 }

@@ -85,6 +85,7 @@ static json_t *request_body(const struct route *route)
 	json_t *schema = route->body != NULL ? route->body() : json_schema_object();
 	/* An empty body is the empty object, which is enough when nothing is needed. */
 	bool is_needed = json_object_get(schema, "required") != NULL ||
+			 json_object_get(schema, "allOf") != NULL ||
 			 json_object_get(schema, "anyOf") != NULL;
 	return json_pack("{s:b, s:{s:{s:o}}}", "required", is_needed, "content",
 		"application/json", "schema", schema);
