@@ -76,13 +76,16 @@ void screen_cancel_act(struct screen *screen, uint64_t id);
 
 /*
  * Runs a chain or script of the xdotool language (xdotool.h). `request` and all it points to must
- * stay until done. error: 0 with the result (borrowed); -ENOTCONN, -ECANCELED.
+ * stay until done. on_chain tells of each chain that acts, before it does. error: 0 with the result
+ * (borrowed); -ENOTCONN, -ECANCELED.
  */
+struct xdotool_outline;
 struct xdotool_request;
 struct xdotool_result;
+typedef void (*screen_xdotool_begins)(void *arg, const struct xdotool_outline *outline);
 typedef void (*screen_xdotool_done)(void *arg, int error, const struct xdotool_result *result);
 uint64_t screen_xdotool(struct screen *screen, const struct xdotool_request *request,
-	screen_xdotool_done done, void *arg);
+	screen_xdotool_begins on_chain, screen_xdotool_done done, void *arg);
 void screen_cancel_xdotool(struct screen *screen, uint64_t id);
 
 /* What can be done to a window from outside; errors as in window_ops.h, -EACCES when the agent does

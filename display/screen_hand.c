@@ -40,6 +40,7 @@ struct hand_job {
 			const struct xdotool_request *request; /* the caller's, until done */
 			struct xdotool_run *run;
 			struct xdotool_result result;
+			screen_xdotool_begins on_chain;
 			screen_xdotool_done done;
 		} xdotool;
 		struct {
@@ -219,10 +220,30 @@ static void xdotool_run_done(void *arg, const struct xdotool_result *result)
 	loop_post(job->screen->main_loop, xdotool_answer, job);
 }
 
+/* A chain that begins, on its way to the main thread. The job's end follows behind it. */
+struct chain_post {
+	struct hand_job *job;
+	struct xdotool_outline outline;
+};
+
+static void tell_chain(void *arg)
+{
+	struct chain_post *post = arg;
+	post->job->xdotool.on_chain(post->job->arg, &post->outline);
+	free(post);
+}
+
+static void on_chain(void *arg, const struct xdotool_outline *outline)
+{
+	struct hand_job *job = arg;
+	const struct chain_post post = {job, *outline};
+	loop_post(job->screen->main_loop, tell_chain, xmemdup(&post, sizeof(post)));
+}
+
 static void xdotool_start_job(struct hand_job *job)
 {
 	job->xdotool.run =
-		xdotool_start(&job->screen->hand, job->xdotool.request, xdotool_run_done, job);
+		xdotool_start(&job->screen->hand, job->xdotool.request, on_chain, xdotool_run_done, job);
 }
 
 static void xdotool_give_up(struct hand_job *job, int error)
@@ -243,11 +264,12 @@ static void xdotool_run(void *arg)
 }
 
 uint64_t screen_xdotool(struct screen *screen, const struct xdotool_request *request,
-	screen_xdotool_done done, void *arg)
+	screen_xdotool_begins chain_begins, screen_xdotool_done done, void *arg)
 {
 	struct hand_job *job = hand_job_create(screen, arg);
 	uint64_t id = job->id;
 	job->xdotool.request = request;
+	job->xdotool.on_chain = chain_begins;
 	job->xdotool.done = done;
 	loop_post(screen->loop, xdotool_run, job);
 	return id;

@@ -288,6 +288,7 @@ static void start_line(struct xdotool_run *run)
 		fail_line(run);
 		return;
 	}
+	xdotool_tell_chain(run);
 	step_done(run);
 }
 
@@ -407,14 +408,15 @@ static void set_lines(struct xdotool_run *run, const struct xdotool_request *req
 		fail_request(run, run->script.error);
 }
 
-struct xdotool_run *xdotool_start(
-	struct hand *hand, const struct xdotool_request *request, xdotool_done done, void *arg)
+struct xdotool_run *xdotool_start(struct hand *hand, const struct xdotool_request *request,
+	xdotool_chain_begins on_chain, xdotool_done done, void *arg)
 {
 	struct xdotool_run *run = xcalloc(1, sizeof(*run));
 	run->hand = hand;
 	run->conn = hand->conn;
 	run->ticket = input_gate_now(hand->gate);
 	run->ticket.source = INPUT_SOURCE_AGENT; /* not admitted when somebody else holds the screen */
+	run->on_chain = on_chain;
 	run->done = done;
 	run->done_arg = arg;
 	run->timer = loop_timer_create(hand->loop, on_timer, run);

@@ -49,6 +49,16 @@ struct xdotool_result {
 	struct buffer out, err; /* what goes to stdout and stderr; UTF-8 except for what titles have in them */
 };
 
+/* What a chain is about to do: names of commands, never what is typed. */
+struct xdotool_outline {
+	char names[64]; /* "mousemove, click" */
+	bool has_point;
+	int x, y;       /* screen pixels: where it moves the pointer first */
+};
+
+/* A chain that acts begins. */
+typedef void (*xdotool_chain_begins)(void *arg, const struct xdotool_outline *outline);
+
 /* The result is the run's; it is freed when the callback returns. */
 typedef void (*xdotool_done)(void *arg, const struct xdotool_result *result);
 
@@ -56,13 +66,14 @@ typedef void (*xdotool_done)(void *arg, const struct xdotool_result *result);
  * Runs a request for the agent. `done` is called once, from the loop, never from inside this call;
  * the run is gone when it returns. When the agent does not hold the screen nothing is done and the
  * result is "locked"; so it ends when the holder changes in the middle. `hand` must live as long as
- * the run: cancel what runs before the connection is closed.
+ * the run: cancel what runs before the connection is closed. on_chain (may be NULL) is called from the
+ * loop, once for each chain of a script that acts, but twice a second at most.
  *
  * Keys and buttons that a chain leaves down stay down when it ends well, as with xdotool; one that
  * fails lets go of what it pressed.
  */
-struct xdotool_run *xdotool_start(
-	struct hand *hand, const struct xdotool_request *request, xdotool_done done, void *arg);
+struct xdotool_run *xdotool_start(struct hand *hand, const struct xdotool_request *request,
+	xdotool_chain_begins on_chain, xdotool_done done, void *arg);
 
 /*
  * Ends the run at once: everything it pressed is let go, done is not called any more. Not from

@@ -53,6 +53,7 @@ struct xdotool_run {
 	struct hand *hand;
 	struct xconn *conn;
 	struct input_ticket ticket;
+	xdotool_chain_begins on_chain; /* may be NULL */
 	xdotool_done done;
 	void *done_arg;
 	struct xdotool_file *files;   /* owned, with what is in them */
@@ -62,6 +63,7 @@ struct xdotool_run {
 	/* where it stands */
 	struct xdotool_result result;
 	size_t line;                  /* the next one */
+	int64_t told_us;              /* when on_chain was called last; 0: never */
 	struct xdotool_chain chain;
 	size_t command_index;         /* the next one */
 	const struct xdotool_command *command;
@@ -172,6 +174,9 @@ void xdotool_put_back_modifiers(struct xdotool_run *run);
 /* The table */
 
 const struct xdotool_spec *xdotool_specs(size_t *count);
+
+/* Tells on_chain of the chain that is about to run, unless it only looks or follows too soon. */
+void xdotool_tell_chain(struct xdotool_run *run);
 
 /* Static checks and handlers, by file */
 

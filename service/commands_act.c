@@ -10,19 +10,17 @@
 #include "base/json_schema.h"
 #include "base/loop.h"
 #include "capture/shot.h"
-#include "capture/studio.h"
 #include "display/frame.h"
 #include "display/rect.h"
 #include "display/screen.h"
+#include "service/agent_step.h"
 #include "service/call.h"
 #include "service/commands.h"
 #include "service/lock.h"
-#include "service/recordings.h"
 #include "service/reply.h"
 #include "service/service.h"
 #include "service/shot_json.h"
 #include "takeover/steps.h"
-#include "takeover/viewers.h"
 
 /* On top of what the actions ask for: for a slow program to take its keys, and to encode. */
 #define GRACE_MS 12000
@@ -442,10 +440,12 @@ static bool is_acting(const struct action *action)
 	}
 }
 
-/* A step for those who watch, unless the batch only looks. */
-static void tell_watchers(const struct act_job *job, const char *names)
+/* For those who look on. A batch that only looks is no step of its own. */
+static void tell_watchers(const struct act_job *job)
 {
-	struct step step = {.action = names};
+	struct buffer names = {0};
+	write_names(job, &names);
+	struct step step = {.action = (const char *)names.data};
 	bool is_step = false;
 	for (size_t i = 0; i < job->action_count; i++) {
 		const struct action *action = &job->actions.items[i];
@@ -457,18 +457,9 @@ static void tell_watchers(const struct act_job *job, const char *names)
 		}
 	}
 	if (is_step)
-		viewers_tell_step(job->service->viewers, &step);
-}
-
-/* A chapter in what records now, and a step for watchers. */
-static void mark(const struct act_job *job)
-{
-	struct buffer names = {0};
-	struct studio *studio = recordings_studio(job->service->recordings);
-	write_names(job, &names);
-	if (studio_active_count(studio) > 0)
-		studio_auto_mark(studio, (const char *)names.data);
-	tell_watchers(job, (const char *)names.data);
+		agent_step_tell(job->service, &step);
+	else
+		agent_step_mark(job->service, step.action);
 	buffer_finish(&names);
 }
 
@@ -479,7 +470,7 @@ static void start(struct act_job *job, struct http_request *request)
 	for (size_t i = 0; i < job->action_count; i++)
 		job->names[i] = job->actions.items[i].name;
 	job->call = call_begin(job->service, request, time_allowance_ms(job), on_gone, job);
-	mark(job);
+	tell_watchers(job);
 	job->is_running = true;
 	job->batch = screen_act(job->service->screen, &job->actions, &job->act, on_done, job);
 }

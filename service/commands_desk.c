@@ -10,11 +10,13 @@
 #include "base/utf8.h"
 #include "display/screen.h"
 #include "display/window_ops.h"
+#include "service/agent_step.h"
 #include "service/call.h"
 #include "service/commands.h"
 #include "service/lock.h"
 #include "service/reply.h"
 #include "service/service.h"
+#include "takeover/steps.h"
 
 #define CALL_TIMEOUT_MS 10000
 
@@ -211,6 +213,8 @@ void command_screen_put(struct service *service, struct http_request *request, c
 		return;
 	job->width = width;
 	job->height = height;
+	const struct step step = {.action = "resize screen"};
+	agent_step_tell(service, &step);
 	screen_resize(service->screen, width, height, on_resized, job);
 }
 
@@ -302,6 +306,18 @@ static bool read_change_body(struct http_request *request, struct screen_window_
 	return is_good;
 }
 
+static void tell_change(struct service *service, enum screen_window_change_type type)
+{
+	static const char *const names[] = {
+		[SCREEN_WINDOW_ACTIVATE] = "activate window",
+		[SCREEN_WINDOW_CLOSE] = "close window",
+		[SCREEN_WINDOW_MOVE] = "move window",
+		[SCREEN_WINDOW_RESIZE] = "resize window",
+	};
+	const struct step step = {.action = names[type]};
+	agent_step_tell(service, &step);
+}
+
 static void change_window(struct service *service, struct http_request *request,
 	const char *segment, enum screen_window_change_type type)
 {
@@ -310,8 +326,10 @@ static void change_window(struct service *service, struct http_request *request,
 	if (!parse_window(request, segment, &window) || !read_change_body(request, &change))
 		return;
 	struct desk_job *job = job_begin_acting(service, request);
-	if (job != NULL)
-		screen_change_window(service->screen, window, &change, on_window_changed, job);
+	if (job == NULL)
+		return;
+	tell_change(service, type);
+	screen_change_window(service->screen, window, &change, on_window_changed, job);
 }
 
 void command_window_activate(struct service *service, struct http_request *request, const char *segment)

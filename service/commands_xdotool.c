@@ -10,11 +10,13 @@
 #include "base/utf8.h"
 #include "display/screen.h"
 #include "display/xdotool.h"
+#include "service/agent_step.h"
 #include "service/call.h"
 #include "service/commands.h"
 #include "service/lock.h"
 #include "service/reply.h"
 #include "service/service.h"
+#include "takeover/steps.h"
 
 /* Sleeps and --sync waits are the chain's own; a screen that hangs longer than this is one. */
 #define CALL_TIMEOUT_MS 3600000
@@ -53,6 +55,13 @@ static json_t *output_json(const struct buffer *output)
 	json_t *value = json_string(text);
 	free(text);
 	return value;
+}
+
+static void on_chain(void *arg, const struct xdotool_outline *outline)
+{
+	struct xdotool_job *job = arg;
+	const struct step step = {outline->names, outline->has_point, outline->x, outline->y};
+	agent_step_tell(job->service, &step);
 }
 
 static void on_done(void *arg, int error, const struct xdotool_result *result)
@@ -192,5 +201,5 @@ void command_xdotool(struct service *service, struct http_request *request, cons
 	}
 	job->call = call_begin(service, request, CALL_TIMEOUT_MS, on_gone, job);
 	job->is_running = true;
-	job->run = screen_xdotool(service->screen, &job->request, on_done, job);
+	job->run = screen_xdotool(service->screen, &job->request, on_chain, on_done, job);
 }

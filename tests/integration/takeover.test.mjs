@@ -568,6 +568,61 @@ boxTest('boxscreen takeover, say and notes', async (box) => {
   assert.equal((await box.tool(daemon, ['takeover'])).status, 2);
 });
 
+boxTest('watchers are told each step of the agent, whichever call it acts by, and nothing that is typed', async (box) => {
+  const { daemon } = await startBox(box);
+  await startTerminal(box, daemon);
+  const watcher = await Person.at(box, await makeLink(daemon, 'view'));
+  await watcher.connect();
+  const xdotool = (args, more) => daemon.json('POST', '/v1/xdotool', { body: { args, ...more } });
+  let count = 0;
+  const step = async () => {
+    const { action, x, y } = await watcher.told('step');
+    count++;
+    return [action, ...(x === undefined ? [] : [x, y])];
+  };
+  assert.equal((await step())[0], 'move'); // startTerminal's
+  await daemon.json('POST', '/v1/act', { body: { actions: [{ type: 'click', x: 40, y: 50 }, { type: 'type', text: 's3cret' }] } });
+  assert.deepEqual(await step(), ['click, type', 40, 50]);
+  await xdotool(['mousemove', '300', '200', 'click', '1', 'click', '1', 'type', 's3cret\n']);
+  assert.deepEqual(await step(), ['mousemove, click, type', 300, 200]);
+  await xdotool(['mousemove', '--polar', '10', '20', 'key', 'a']);
+  assert.deepEqual(await step(), ['mousemove, key']);
+  // Looking, waiting and nonsense are no steps; what comes next is the next step.
+  for (const args of [['getmouselocation'], ['sleep', '0.01'], ['search', '--name', 'none'], ['nonsense'], ['key', '--help'], ['version'], []]) await xdotool(args);
+  await xdotool(['getmouselocation', 'keydown', 'shift', 'keyup', 'shift']);
+  assert.deepEqual(await step(), ['keydown, keyup']);
+  // Lines of a script that follow fast are one step, those that come later are their own.
+  await xdotool([], { script: 'click 1\nkey b\nsleep 0.7\ngetmouselocation\nmousemove 7 8\n' });
+  const lines = [];
+  do lines.push(await step()); while (lines.at(-1)[0] !== 'mousemove');
+  assert.deepEqual([lines[0], lines.at(-1)], [['click'], ['mousemove', 7, 8]]);
+  assert(lines.length === 2 || lines[1][0] === 'key', 'a slow machine takes half a second for a click');
+  const many = Array.from({ length: 40 }, (_, i) => (i % 2 ? ['key', 'c'] : ['click', '1'])).flat();
+  await xdotool(many);
+  const [names] = await step();
+  assert(names.length < 64 && /^click, key, click/.test(names) && !/, $/.test(names), names);
+  // Windows and the screen's size too.
+  const { windows } = await daemon.json('GET', '/v1/windows');
+  for (const [what, body] of [['activate', {}], ['move', { x: 5, y: 5 }], ['resize', { width: 300, height: 200 }]]) {
+    await daemon.request('POST', `/v1/windows/${windows[0].id}/${what}`, { body });
+    assert.deepEqual(await step(), [`${what} window`]);
+  }
+  await daemon.json('PUT', '/v1/screen', { body: { width: 800, height: 600 } });
+  assert.deepEqual(await step(), ['resize screen']);
+  assert(!JSON.stringify(watcher.socket.texts).includes('s3cret'));
+  // Who comes later gets them all; who is refused leaves none.
+  const person = await Person.at(box, await makeLink(daemon, 'control'));
+  await person.take();
+  assert.equal((await daemon.request('POST', '/v1/xdotool', { body: { args: ['key', 'x'] } })).status, 423);
+  assert.equal((await daemon.request('POST', `/v1/windows/${windows[0].id}/activate`, { body: {} })).status, 423);
+  await person.connect();
+  const steps = await waitFor('the steps so far', () => {
+    const told = person.socket.texts.filter(({ t }) => t === 'step');
+    return told.length >= count && told;
+  });
+  assert.deepEqual([steps.length, steps[1].action, steps.at(-1).action], [count, 'click, type', 'resize screen']);
+});
+
 boxTest('a resumed event stream tells all that happened', async (box) => {
   const { daemon, events } = await startBox(box);
   const { url } = await openTakeover(daemon);
