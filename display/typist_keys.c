@@ -45,6 +45,15 @@ static bool is_shortcut_state(const struct typist *typist, uint8_t held)
 	return (held & (ControlMask | table->alt_mask | table->super_mask)) != 0;
 }
 
+/*
+ * Tab and ISO_Left_Tab stand on one key, and are no two characters: nobody who holds Shift means a
+ * plain Tab. Viewers on X say ISO_Left_Tab then, those of other systems Tab; Shift stays for both.
+ */
+static bool keeps_shift(const struct typist *typist, uint32_t keysym, uint8_t held)
+{
+	return keysym == XK_Tab || is_shortcut_state(typist, held);
+}
+
 static enum resolution resolve(struct typist *typist, uint32_t keysym,
 	const struct keymap_state *state, bool is_shortcut, struct keymap_stroke *out)
 {
@@ -299,7 +308,7 @@ static void keysym_down(struct typist *typist)
 		return;
 	}
 	enum resolution resolution =
-		resolve(typist, keysym, &state, is_shortcut_state(typist, state.held), &stroke);
+		resolve(typist, keysym, &state, keeps_shift(typist, keysym, state.held), &stroke);
 	if (resolution == NEEDS_SLOT) {
 		if (claim_ahead(typist, keysym, &state)) {
 			typist_change_map(typist, keysym_down);

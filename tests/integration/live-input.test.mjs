@@ -9,7 +9,7 @@ import { boxTest, waitFor } from './harness.mjs';
 import { LIKE_NOVNC, Rfb, TIGHT } from './rfb.mjs';
 
 const NAMES = { Shift_L: 0xffe1, Control_L: 0xffe3, Caps_Lock: 0xffe5, ISO_Level3_Shift: 0xfe03, ISO_Left_Tab: 0xfe20,
-  Return: 0xff0d, BackSpace: 0xff08, Tab: 0xff09, KP_7: 0xffb7, KP_0: 0xffb0, KP_Decimal: 0xffae, KP_Add: 0xffab };
+  Shift_R: 0xffe2, Left: 0xff51, F5: 0xffc2, Return: 0xff0d, BackSpace: 0xff08, Tab: 0xff09, KP_7: 0xffb7, KP_0: 0xffb0, KP_Decimal: 0xffae, KP_Add: 0xffab };
 const CYRILLIC = 'абвгдеёжзийклмнопрстуфхцчшщъыьэюяАБВГДЕЁЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯ';
 const BURST = Array.from({ length: 60 }, (_, i) => String.fromCodePoint(0x4e00 + 37 * i)).join('');
 
@@ -45,6 +45,9 @@ const CASES = [
   ['23 rollover', '+a +b -a +c -b -c', 'abc'],
   ['25 Ctrl+A, then typing on', 'a b c +Control_L +a -a -Control_L z', 'abc\u0001z'],
   ['27 ISO_Left_Tab', '+Shift_L +ISO_Left_Tab -ISO_Left_Tab -Shift_L', '\u001b[Z'],
+  ['27 Tab while Shift is held, as systems without ISO_Left_Tab say it', 'Tab +Shift_L Tab +Tab -Shift_L -Tab +Shift_R +Tab +Tab -Tab -Shift_R Tab',
+    '\t\u001b[Z\u001b[Z\u001b[Z\u001b[Z\t'],
+  ['27 other keys without a second form keep Shift', '+Shift_L Left F5 -Shift_L Left', '\u001b[1;2D\u001b[15;2~\u001b[D'],
   ['29 unknown keysyms', 'a 0x0 0x1fffffff 0xff b', 'aÿb'],
   ['I13 less while Shift is held', '+Shift_L +< -< -Shift_L a +Shift_L +> -> -Shift_L', '<a>'],
   ['V19 what phones send without Shift', '@ : _ " # { | ~ U+20AC', '@:_"#{|~€'],
@@ -72,7 +75,7 @@ async function startTyping(box) {
 
 /** A case in a program; `text` of it where a terminal shows keys that others act on. */
 const OTHERWISE = { '25 Ctrl+A, then typing on': 'z' };
-const TERMINAL_ONLY = ['27 ISO_Left_Tab']; // elsewhere it moves the focus
+const TERMINAL_ONLY = CASES.map(([name]) => name).filter((name) => /^27 /.test(name)); // elsewhere it moves the focus
 
 async function playCase(box, { daemon, env, connect }, program, steps, text) {
   const client = await connect();

@@ -5,7 +5,7 @@
 export const KEYSYM = {
   BackSpace: 0xff08,
   Tab: 0xff09,
-  LeftTab: 0xfe20, // what Tab is while Shift is down: a plain Tab would be typed without Shift
+  LeftTab: 0xfe20, // what Tab is called while Shift is down
   Return: 0xff0d,
   Escape: 0xff1b,
   Home: 0xff50,
