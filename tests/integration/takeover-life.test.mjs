@@ -7,12 +7,14 @@ import crypto from 'node:crypto';
 import fs from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { boxTest, isSanitized, patience, waitFor } from './harness.mjs';
+import { boxTest, build, isSanitized, patience, waitFor } from './harness.mjs';
 import { Boxd } from './boxd/boxd.mjs';
 import { makeLink } from './browsers.mjs';
 import { heldDown, startTerminal } from './desk.mjs';
 import { actAsAgent, control, openTakeover, Person, startBox } from './takeovers.mjs';
+import { assertGood, startRecording, stopRecording } from './video.mjs';
 import { openSession } from './websocket.mjs';
 
 /** The same daemon once more: state, socket and port of before. */
@@ -162,6 +164,45 @@ boxTest('L12: frozen with a person on it: the daemon is back at once, the person
   assert.equal((await person.call('hand_back', { message: 'thawed' })).status, 200);
 });
 
+boxTest('L12: frozen amid viewers, motion and a recording: all go on, and the film leaves the time out', async (box) => {
+  const { daemon, server, env } = await startBox(box, { width: 640, height: 400 });
+  const painter = box.spawn(path.join(build, 'tests/painter'), ['animation', '0', '0', '640', '300', '30'], { env });
+  await waitFor('the painter', () => painter.output().includes('window'), 20000);
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  assert.equal((await person.call('watchers', { allow: true })).status, 200);
+  const watchers = [];
+  for (let i = 0; i < 4; i++) watchers.push(await (await Person.at(box, (await person.call('share')).json.url)).connect());
+  for (const { screen } of [person, ...watchers]) screen.follow();
+  const start = performance.now();
+  const { id } = await startRecording(daemon, { path: box.file('thawed.mp4') });
+  await sleep(1000);
+  process.kill(daemon.pid, 'SIGSTOP');
+  process.kill(server.pid, 'SIGSTOP');
+  await sleep(6000);
+  process.kill(server.pid, 'SIGCONT');
+  process.kill(daemon.pid, 'SIGCONT');
+  // A freeze this short breaks no line: everybody is there, nobody was kicked, the lock stood.
+  const status = await daemon.json('GET', '/v1/status');
+  assert.deepEqual([status.viewers.length, status.takeover.state, status.control.locked], [5, 'connected', true]);
+  assert.equal(await actAsAgent(daemon), 423);
+  // What the screen shows now reaches each of them; the strip below the motion is still.
+  await box.paint(env, 'window', 0, 320, 640, 80, '00ff00');
+  for (const { screen, socket } of [person, ...watchers]) {
+    await waitFor('the picture after the thaw', () => String(screen.at(320, 360)) === '0,255,0', 20000);
+    assert(!socket.isClosed);
+  }
+  person.screen.tap(0xffe1);
+  assert.equal((await person.call('hand_back', { message: 'thawed' })).status, 200);
+  await box.paint(env, 'window', 0, 320, 640, 80, '0000ff');
+  await sleep(1000);
+  await stopRecording(daemon, id);
+  const lasted = (performance.now() - start) / 1000;
+  const video = await assertGood(box, box.file('thawed.mp4'));
+  assert(video.duration < lasted - 5 && video.duration > 1, `${video.duration} s of ${lasted}, of which 6 were frozen`);
+  assert(video.packets.length > 20, 'the motion after the hand back is in it');
+});
+
 /** A daemon whose wall clock (and nothing else) can be stepped by writing to a file. */
 async function startSteppable(box) {
   const file = box.file('step');
@@ -194,6 +235,41 @@ boxTest('T15: the wall clock stepped an hour either way neither kills nor length
   step(-3600 + 900);
   await assert.rejects(openSession(url), /401/);
   assert.equal((await daemon.json('GET', `/v1/takeovers/${id}`)).state, 'expired');
+}, { skip: isSanitized });
+
+boxTest('the warnings of five minutes and of one come, the longer time brings them again, then it ends', async (box) => {
+  const { daemon, step } = await startSteppable(box);
+  const { url, id } = await openTakeover(daemon, { timeout_s: 303 });
+  const person = await Person.holding(box, url);
+  const opened = (await person.call('ticket')).status;
+  assert.equal(opened, 200);
+  // Time that a frozen machine missed: the clock is set on (to be seen at the next look, a ping's time away).
+  let missed = 0;
+  const miss = async (seconds) => {
+    missed += seconds;
+    step(missed);
+    await daemon.json('GET', '/v1/status');
+  };
+  const warned = async (left) => {
+    const { left_s, extensions_left, expires_at } = await person.told('countdown', undefined, 20000);
+    assert.equal(left_s, left);
+    assert(typeof extensions_left === 'number' && !Number.isNaN(Date.parse(expires_at)));
+    return extensions_left;
+  };
+  assert.equal(await warned(300), 3);
+  assert.equal(person.socket.texts.some(({ t }) => t === 'countdown'), false, 'once');
+  await miss(245);
+  assert.equal(await warned(60), 3);
+  assert.equal((await person.call('extend')).json.extensions_left, 2);
+  await miss(400);
+  assert.equal(await warned(300), 2);
+  await miss(240);
+  assert.equal(await warned(60), 2);
+  await miss(100);
+  assert.equal((await person.told('ended', undefined, 20000)).state, 'expired');
+  assert.equal(await person.socket.closed, 4401);
+  assert.equal((await daemon.json('GET', `/v1/takeovers/${id}`)).state, 'expired');
+  assert.equal(await actAsAgent(daemon), 200);
 }, { skip: isSanitized });
 
 // Telling others

@@ -384,6 +384,69 @@ static void links_are_exact_and_tickets_single(void **state)
 	links_destroy(rig.links);
 }
 
+/* Every comparison of secrets goes through here (tests/meson.build). */
+static struct {
+	int calls;
+	size_t bytes;
+} compared;
+int __real_CRYPTO_memcmp(const void *a, const void *b, size_t len);
+int __wrap_CRYPTO_memcmp(const void *a, const void *b, size_t len);
+
+int __wrap_CRYPTO_memcmp(const void *a, const void *b, size_t len)
+{
+	compared.calls++;
+	compared.bytes += len;
+	return __real_CRYPTO_memcmp(a, b, len);
+}
+
+/* That the time tells nothing, seen by what is done rather than by a clock: each secret, right or wrong
+   in whatever way, is compared with all that are kept, in full, by a function that takes constant time. */
+static void secrets_right_and_wrong_take_the_same_comparisons(void **state)
+{
+	enum { LINKS = 5, HASH = 32 };
+	struct link_rig rig;
+	struct link_info info, session;
+	char secrets[LINKS][LINK_SECRET_SIZE], key[LINK_SECRET_SIZE], near[LINK_SECRET_SIZE];
+	link_rig_init(&rig);
+	for (int i = 0; i < LINKS; i++)
+		assert_true(links_mint(
+			rig.links, VIEWER_CONTROL, i == 2 ? SECOND : HOUR, "", secrets[i], &info));
+	assert_true(links_check(rig.links, LINK_KIND_LINK, secrets[0], &session));
+	assert_true(links_open_session(rig.links, &session, key));
+	strcpy(near, secrets[0]);
+	near[0] = near[0] == 'A' ? 'B' : 'A'; /* differs at once */
+	char far[LINK_SECRET_SIZE];
+	strcpy(far, secrets[0]);
+	far[LINK_SECRET_SIZE - 3] = far[LINK_SECRET_SIZE - 3] == 'A' ? 'B' : 'A'; /* only in the end */
+	rig.lifetime.missed_us += 2 * SECOND; /* secrets[2] is over now, but not forgotten yet */
+	const struct {
+		const char *secret;
+		enum link_kind kind;
+		bool is_right;
+	} cases[] = {
+		{secrets[0], LINK_KIND_LINK, true},
+		{secrets[LINKS - 1], LINK_KIND_LINK, true},
+		{key, LINK_KIND_SESSION, true},
+		{secrets[2], LINK_KIND_LINK, false},
+		{near, LINK_KIND_LINK, false},
+		{far, LINK_KIND_LINK, false},
+		{secrets[0], LINK_KIND_SESSION, false},
+		{secrets[0], LINK_KIND_TICKET, false},
+		{"", LINK_KIND_LINK, false},
+		{"short", LINK_KIND_SESSION, false},
+		{"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", LINK_KIND_LINK, false},
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		compared.calls = 0;
+		compared.bytes = 0;
+		assert_int_equal(links_check(rig.links, cases[i].kind, cases[i].secret, &info),
+			cases[i].is_right);
+		assert_int_equal(compared.calls, LINKS + 1);
+		assert_int_equal(compared.bytes, (LINKS + 1) * HASH);
+	}
+	links_destroy(rig.links);
+}
+
 static void links_end_in_time(void **state)
 {
 	struct link_rig rig;
@@ -495,6 +558,7 @@ int main(void)
 		cmocka_unit_test(clock_ignores_clocks_put_right),
 		cmocka_unit_test(clock_counts_what_a_machine_slept),
 		cmocka_unit_test(links_are_exact_and_tickets_single),
+		cmocka_unit_test(secrets_right_and_wrong_take_the_same_comparisons),
 		cmocka_unit_test(links_end_in_time),
 		cmocka_unit_test(links_survive_a_restart_as_hashes),
 		cmocka_unit_test(a_link_has_so_many_sessions_and_keeps_those_in_use),
