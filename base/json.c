@@ -260,6 +260,7 @@ bool json_read_any(struct json_reader *reader, const char *name, const json_t **
 bool json_reader_enter(struct json_reader *reader, const char *name, struct json_reader *inner)
 {
 	const json_t *value = NULL;
+	assert(reader->where[0] == '\0');
 	if (reader->schema != NULL) {
 		json_reader_describe(inner);
 		return true;
@@ -274,8 +275,8 @@ void json_reader_leave(struct json_reader *reader, const char *name, struct json
 {
 	if (reader->schema != NULL)
 		note(reader, name, json_reader_take_schema(inner), NULL);
-	else if (!json_reader_finish(inner))
-		json_reader_fail(reader, name, "%s", inner->error);
+	else if (!json_reader_finish(inner) && reader->error[0] == '\0')
+		memcpy(reader->error, inner->error, sizeof(reader->error)); /* it begins with name */
 }
 
 bool json_reader_finish(struct json_reader *reader)

@@ -62,7 +62,7 @@ bool json_read_choice(
 	struct json_reader *reader, const char *name, const char *const *choices, int *out);
 
 /*
- * An object inside: true when it is there (or described), then read it by *inner and leave it, which
+ * An object inside of the outermost one: true when it is there (or described), then read it by *inner and leave it, which
  * finishes it. `name` is borrowed until then.
  */
 bool json_reader_enter(struct json_reader *reader, const char *name, struct json_reader *inner);
