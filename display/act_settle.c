@@ -88,8 +88,7 @@ static void on_shot(void *arg, struct frame_reply *reply)
 	run->report.shot = *reply;
 	if (reply->error == 0)
 		run->report.shot_changed = changed_within(run, reply->frame, &reply->area);
-	/* An area that is not there leaves the screen as it is, which has been read all the same.
-	 */
+	/* Also when the shot's area is not there: the screen has been read all the same. */
 	measure(run, grabber_frame(run->runner->hand->requests->grabber));
 	act_finish(run);
 }
