@@ -62,6 +62,10 @@ struct act_runner {
 	void (*on_timer)(struct run *run);
 	uint64_t next_frame_id;
 	struct barrier *barrier;
+	/* the newest click of an action: when, and where if that action said so */
+	int64_t clicked_us;
+	bool has_clicked_point;
+	struct action_point clicked_point;
 };
 
 static inline struct run *act_current(struct act_runner *runner)

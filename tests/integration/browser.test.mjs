@@ -87,6 +87,17 @@ boxTest('clicks: where they are meant, doubled when they are meant doubled', asy
   assert.equal(clicks[0].x, clicks[1].x);
 });
 
+boxTest('a triple click is three clicks, however soon it follows another', async (box) => {
+  const { daemon } = await box.startScreen();
+  const page = await startBrowser(box, daemon);
+  await page.clear();
+  const point = { x: 300, y: 60 };
+  await act(daemon, [{ type: 'click', ...point }, ...type('somebody else'), { type: 'triple_click', ...point }, ...type('Anna')]);
+  await page.expect('Anna');
+  await act(daemon, [{ type: 'double_click', ...point }, { type: 'double_click', ...point }, ...type('Eve')]);
+  await page.expect('Eve');
+});
+
 boxTest('text after a click goes to the window that was clicked, under a busy window manager', async (box) => {
   const { server, daemon } = await box.startScreen();
   box.spawn('openbox', [], { env: server.env });
