@@ -171,6 +171,7 @@ boxTest('wrong requests are named, and the screenshot call has no such option', 
   for (const [more, message] of [
     [{ shot: { changed_only: 1 } }, /shot\.changed_only/],
     [{ shot: { changed: true } }, /shot\.changed: unknown member/],
+    [{ settle: { timeout_ms: 100 } }, /settle\.timeout_ms: must not be shorter than quiet_ms \(150\)/],
     [{ settle: { quiet: 1 } }, /settle\.quiet: unknown member/],
   ]) {
     const reply = await daemon.request('POST', '/v1/act', { body: { actions: TURN, ...more } });
