@@ -99,7 +99,7 @@ static void pause_before_retry(struct follower *follower)
 static bool is_worth_retrying(int error, int http_status)
 {
 	if (http_status >= 400)
-		return http_status == 503;
+		return http_status == 503 || http_status == 429;
 	return error == 0 || error == -ECONNRESET || error == -ECONNREFUSED || error == -ENOENT;
 }
 

@@ -102,9 +102,11 @@ static int wait_for_end(const struct invocation *call, const char *id, json_int_
 	for (;;) {
 		struct http_answer answer = {0};
 		int ret = poll_once(call, id, version, &answer);
-		if (ret < 0 && reply_may_come_later(ret)) {
+		bool is_crowded = ret == 0 && answer.status == 429;
+		if ((ret < 0 && reply_may_come_later(ret)) || is_crowded) {
 			if (retry_ms == RETRY_FIRST_MS)
-				show("the daemon does not answer; waiting for it to come back");
+				show(is_crowded ? "too many calls wait at the daemon; trying again"
+						: "the daemon does not answer; waiting for it to come back");
 			http_answer_finish(&answer);
 			pause_ms(retry_ms);
 			retry_ms = retry_ms * 2 < RETRY_MAX_MS ? retry_ms * 2 : RETRY_MAX_MS;

@@ -84,7 +84,7 @@ static bool split_unix(const char *text, char **path, char **url)
 
 bool notify_target_check(const char *text)
 {
-	for (const char *p = text; *p != '\0'; p++) {
+	for (const unsigned char *p = (const unsigned char *)text; *p != '\0'; p++) {
 		if (*p <= ' ' || *p == 0x7f)
 			return false;
 	}

@@ -313,6 +313,16 @@ boxTest('takeover: options of a new one without its note are refused; what a res
   assert.deepEqual([bytes.status, /not valid UTF-8/.test(bytes.stderr)], [2, true], bytes.stderr);
 });
 
+boxTest('takeover: a daemon at which too many calls wait is asked again', async (box) => {
+  const takeover = { id: 't-1', state: 'open', version: 1, url: 'http://x/', expires_at: '2026-11-30T00:00:00.000Z' };
+  const answers = [answer(201, JSON.stringify(takeover)), answer(429, '{"error":"too_many","message":"too many"}'),
+    answer(429, '{"error":"too_many","message":"too many"}'),
+    answer(200, JSON.stringify({ ...takeover, state: 'handed_back', ended_at: 'now', outcome: 'done', message: 'well' }))];
+  const daemon = await standIn(box, (connection) => connection.end(answers.shift()));
+  const result = await box.tool(daemon, ['takeover', '--note', 'x']);
+  assert.deepEqual([result.status, result.stdout.toString(), answers.length], [0, 'done: well\n', 0], result.stderr);
+});
+
 boxTest('doctor: all facts, and what is wrong without a daemon', async (box) => {
   const { daemon } = await box.startScreen(small);
   const good = await box.tool(daemon, ['doctor']);
