@@ -95,7 +95,8 @@ json_t *json_reader_take_schema(struct json_reader *reader)
 	return schema;
 }
 
-static void fail(struct json_reader *reader, const char *name, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void fail(
+	struct json_reader *reader, const char *name, const char *format, va_list args)
 {
 	if (reader->error[0] != '\0')
 		return;

@@ -9,7 +9,8 @@
 
 json_t *json_schema_object(void)
 {
-	return json_pack("{s:s, s:{}, s:b}", "type", "object", "properties", "additionalProperties", 0);
+	return json_pack(
+		"{s:s, s:{}, s:b}", "type", "object", "properties", "additionalProperties", 0);
 }
 
 static json_t *property_of(json_t *object, const char *name)
@@ -47,8 +48,7 @@ void json_schema_require(json_t *object, const char *name)
 	if (property == NULL)
 		return;
 	json_object_del(property, "default");
-	json_array_foreach(list_of(object, "required"), i, item)
-	{
+	json_array_foreach (list_of(object, "required"), i, item) {
 		if (strcmp(json_string_value(item), name) == 0)
 			return;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON Schemas of requests (draft 2020-12, as OpenAPI 3.1 takes them), put together by the very code that
- * checks the requests: see json_reader_describe in base/json.h and value_rule in base/value_rule.h.
- * Not thread safe; pure.
+ * JSON Schemas of requests (draft 2020-12, as OpenAPI 3.1 takes them), put together by the very
+ * code that checks the requests: see json_reader_describe in base/json.h and value_rule in
+ * base/value_rule.h. Not thread safe; pure.
  */
 #ifndef BASE_JSON_SCHEMA_H
 #define BASE_JSON_SCHEMA_H
@@ -15,7 +15,8 @@ json_t *json_schema_object(void);
 /* Adds a member; `property` is taken, as is its default value `fallback`, which may be NULL. */
 void json_schema_add(json_t *object, const char *name, json_t *property, json_t *fallback);
 
-/* Adds to what a member may be: `text` is a JSON object whose members replace those of that name. */
+/* Adds to what a member may be: `text` is a JSON object whose members replace those of that name.
+ */
 void json_schema_extend(json_t *object, const char *name, const char *text);
 
 /* The member must be there (and so has no default). Names that were not added are ignored. */

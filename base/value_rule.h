@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a value that comes as text may be: a query parameter, an option of a screenshot. The rule is what
- * the text is checked by, and what it is described by in openapi.json. Pure; any thread.
+ * What a value that comes as text may be: a query parameter, an option of a screenshot. The rule is
+ * what the text is checked by, and what it is described by in openapi.json. Pure; any thread.
  */
 #ifndef BASE_VALUE_RULE_H
 #define BASE_VALUE_RULE_H
@@ -25,8 +25,8 @@ struct value_rule {
 	double min, max;            /* whole numbers up to 2^53 */
 	const char *const *choices; /* ends with NULL */
 	const char *pattern;        /* a regular expression of ECMA-262, for the description */
-	const char *fallback;       /* what it is when it is not given; NULL: nothing in particular */
-	const char *help;           /* a few words */
+	const char *fallback; /* what it is when it is not given; NULL: nothing in particular */
+	const char *help;     /* a few words */
 };
 
 /* The rule of that name in a table, or NULL. `rules` may be NULL. */
@@ -39,7 +39,8 @@ const struct value_rule *value_rule_find(const struct value_rule *rules, const c
 const char *value_rule_fault(
 	const struct value_rule *rule, const char *text, char *error, size_t error_size);
 
-/* The value of a text that is good: VALUE_INT, VALUE_NUMBER, VALUE_FLAG (0, 1), VALUE_CHOICE (its index). */
+/* The value of a text that is good: VALUE_INT, VALUE_NUMBER, VALUE_FLAG (0, 1), VALUE_CHOICE (its
+ * index). */
 double value_rule_value(const struct value_rule *rule, const char *text);
 
 /* Its JSON Schema. The caller's. */

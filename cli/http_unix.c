@@ -17,8 +17,7 @@ static struct boxscreen_request *make_request(
 	struct boxscreen_request *request = boxscreen_request_new(call->method, call->target);
 	boxscreen_request_set_silence(request, call->silence_max_ms);
 	if (call->content_type != NULL)
-		boxscreen_request_set_body(
-			request, call->content_type, call->body, call->body_len);
+		boxscreen_request_set_body(request, call->content_type, call->body, call->body_len);
 	if (answer->on_body != NULL)
 		boxscreen_request_set_on_body(request, give_body, answer);
 	return request;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tool's calls, by libboxscreen (client/boxscreen.h), as a command writes them down: a call and its
- * answer are plain structs that live on its stack. Any thread, each call stands alone.
+ * The tool's calls, by libboxscreen (client/boxscreen.h), as a command writes them down: a call and
+ * its answer are plain structs that live on its stack. Any thread, each call stands alone.
  */
 #ifndef CLI_HTTP_UNIX_H
 #define CLI_HTTP_UNIX_H
@@ -36,8 +36,8 @@ struct http_answer {
 };
 
 /*
- * Makes the call into *answer (zero-initialised, on_body set by the caller where wanted). Returns what
- * boxscreen_send returns. The caller finishes *answer in any case.
+ * Makes the call into *answer (zero-initialised, on_body set by the caller where wanted). Returns
+ * what boxscreen_send returns. The caller finishes *answer in any case.
  */
 int http_unix_call(
 	const char *socket_path, const struct http_call *call, struct http_answer *answer);

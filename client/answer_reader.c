@@ -183,7 +183,8 @@ static int take_body(struct answer_reader *reader, const char *data, size_t len,
 		return 0;
 	reader->left -= len;
 	if (reader->left == 0)
-		reader->state = reader->state == ANSWER_CHUNK_DATA ? ANSWER_CHUNK_END : ANSWER_COMPLETE;
+		reader->state =
+			reader->state == ANSWER_CHUNK_DATA ? ANSWER_CHUNK_END : ANSWER_COMPLETE;
 	return 0;
 }
 
@@ -228,8 +229,7 @@ int answer_reader_feed(struct answer_reader *reader, const void *data, size_t le
 		int ret;
 		if (reader->state == ANSWER_HEAD)
 			ret = take_head(reader, next, len, &used);
-		else if (reader->state == ANSWER_BODY ||
-			 reader->state == ANSWER_CHUNK_DATA)
+		else if (reader->state == ANSWER_BODY || reader->state == ANSWER_CHUNK_DATA)
 			ret = take_body(reader, next, len, &used);
 		else
 			ret = take_chunk_line(reader, next, len, &used);

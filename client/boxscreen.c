@@ -128,8 +128,8 @@ int boxscreen_send(const struct boxscreen *boxscreen, const struct boxscreen_req
 		.content_type = request->media_type,
 		.body = request->body,
 		.body_len = request->body_len,
-		.silence_max_ms = request->has_silence ? request->silence_max_ms
-						       : boxscreen->silence_max_ms,
+		.silence_max_ms =
+			request->has_silence ? request->silence_max_ms : boxscreen->silence_max_ms,
 		.cancel_fd = request->cancel_fd,
 	};
 	int ret = exchange_run(boxscreen->socket_path, &exchange, &answer->reader);

@@ -46,8 +46,8 @@ static int connect_to(const char *path, int silence_max_ms)
 /* Waits until fd is ready. Returns 0, -ETIMEDOUT, -ECANCELED or another negative errno. */
 static int wait_for(int fd, short events, const struct exchange *exchange)
 {
-	struct pollfd watched[] = {{.fd = fd, .events = events},
-		{.fd = exchange->cancel_fd, .events = POLLIN}};
+	struct pollfd watched[] = {
+		{.fd = fd, .events = events}, {.fd = exchange->cancel_fd, .events = POLLIN}};
 	int ready;
 	do {
 		ready = poll(watched, 2, exchange->silence_max_ms);
@@ -84,7 +84,8 @@ static int send_request(int fd, const struct exchange *exchange)
 {
 	struct buffer head = {0};
 	buffer_printf(&head, "%s %s HTTP/1.1\r\nHost: boxscreen\r\nConnection: close\r\n%s",
-		exchange->method, exchange->target, exchange->headers != NULL ? exchange->headers : "");
+		exchange->method, exchange->target,
+		exchange->headers != NULL ? exchange->headers : "");
 	if (exchange->content_type != NULL)
 		buffer_printf(&head, "Content-Type: %s\r\nContent-Length: %zu\r\n",
 			exchange->content_type, exchange->body_len);

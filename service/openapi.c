@@ -62,10 +62,11 @@ static json_t *parameters(const struct route *route)
 {
 	json_t *list = json_array();
 	if (strchr(route->path, '{') != NULL)
-		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:b, s:{s:s}}", "name", "id", "in", "path",
-				"required", 1, "schema", "type", "string"));
-	for (const struct value_rule *rule = route->query; rule != NULL && rule->name != NULL; rule++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:s, s:b, s:{s:s}}", "name", "id", "in", "path",
+				      "required", 1, "schema", "type", "string"));
+	for (const struct value_rule *rule = route->query; rule != NULL && rule->name != NULL;
+		rule++)
 		json_array_append_new(list, parameter(rule, "query"));
 	if (route->header != NULL)
 		json_array_append_new(list, parameter(route->header, "header"));
@@ -87,8 +88,8 @@ static json_t *request_body(const struct route *route)
 	bool is_needed = json_object_get(schema, "required") != NULL ||
 			 json_object_get(schema, "allOf") != NULL ||
 			 json_object_get(schema, "anyOf") != NULL;
-	return json_pack("{s:b, s:{s:{s:o}}}", "required", is_needed, "content",
-		"application/json", "schema", schema);
+	return json_pack("{s:b, s:{s:{s:o}}}", "required", is_needed, "content", "application/json",
+		"schema", schema);
 }
 
 /* Answers */
@@ -163,8 +164,8 @@ static json_t *responses(const struct route *route)
 		char status[12];
 		snprintf(status, sizeof(status), "%d", reply_status((enum reply_code)code));
 		if (can_fail_with(route, (enum reply_code)code))
-			json_object_set_new(
-				object, status, reference("responses/", reply_name((enum reply_code)code)));
+			json_object_set_new(object, status,
+				reference("responses/", reply_name((enum reply_code)code)));
 	}
 	return object;
 }
@@ -172,8 +173,8 @@ static json_t *responses(const struct route *route)
 static json_t *operation(const struct route *route)
 {
 	char *id = operation_id(route);
-	json_t *object = json_pack("{s:s, s:s, s:o}", "operationId", id, "summary", route->help,
-		"tags", tags(route));
+	json_t *object = json_pack(
+		"{s:s, s:s, s:o}", "operationId", id, "summary", route->help, "tags", tags(route));
 	json_t *list = parameters(route);
 	if (json_array_size(list) > 0)
 		json_object_set(object, "parameters", list);
@@ -196,8 +197,8 @@ static json_t *paths(void)
 		char method[8] = "";
 		for (size_t n = 0; routes[i].method[n] != '\0' && n + 1 < sizeof(method); n++)
 			method[n] = (char)tolower((unsigned char)routes[i].method[n]);
-		json_object_set_new(json_object_get(object, routes[i].path), method,
-			operation(&routes[i]));
+		json_object_set_new(
+			json_object_get(object, routes[i].path), method, operation(&routes[i]));
 	}
 	return object;
 }
@@ -239,8 +240,8 @@ static json_t *actions_schema(void)
 {
 	return json_pack("{s:[{s:s}, {s:s, s:{s:s}, s:i, s:i}, {s:s}]}", "anyOf",
 		/* */ "$ref", SCHEMAS "Action",
-		/* */ "type", "array", "items", "$ref", SCHEMAS "Actions", "minItems", 1, "maxItems",
-		ACTION_COUNT_MAX,
+		/* */ "type", "array", "items", "$ref", SCHEMAS "Actions", "minItems", 1,
+		"maxItems", ACTION_COUNT_MAX,
 		/* */ "$ref", SCHEMAS "WrappedActions");
 }
 
@@ -282,7 +283,8 @@ json_t *openapi_document(void)
 {
 	json_t *info = json_pack("{s:s, s:s, s:s, s:{s:s, s:s}}", "title", "boxscreen", "version",
 		BOXSCREEN_VERSION, "description",
-		"The control socket of boxscreend: HTTP/1.1 over a Unix stream socket. What the calls "
+		"The control socket of boxscreend: HTTP/1.1 over a Unix stream socket. What the "
+		"calls "
 		"do is in docs/control-api.md.",
 		"license", "name", "GPL-2.0-or-later", "identifier", "GPL-2.0-or-later");
 	json_t *servers = json_pack("[{s:s, s:s}]", "url", "http://boxscreen", "description",

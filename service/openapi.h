@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The description of the control socket for programs: OpenAPI 3.1, made from the route table. What bodies
- * and queries take comes from the code that checks them; what is answered is in answers.json, which the
- * tests hold real answers against. docs/openapi.json is what `boxscreend --openapi` prints.
+ * The description of the control socket for programs: OpenAPI 3.1, made from the route table. What
+ * bodies and queries take comes from the code that checks them; what is answered is in
+ * answers.json, which the tests hold real answers against. docs/openapi.json is what `boxscreend
+ * --openapi` prints.
  */
 #ifndef SERVICE_OPENAPI_H
 #define SERVICE_OPENAPI_H

@@ -14,7 +14,8 @@
 #define RESTART_MS 3000
 #define RETRY_MS   100
 
-static void add_text(struct tool_call *call, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void add_text(
+	struct tool_call *call, const char *format, va_list args)
 {
 	char *text = xvasprintf(format, args);
 	json_t *item = json_pack("{s:s, s:s}", "type", "text", "text", text);

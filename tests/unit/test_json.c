@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unit tests of base/json, json_schema and value_rule: what is read, and that the description says so. */
+/* Unit tests of base/json, json_schema and value_rule: what is read, and that the description says
+ * so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -34,7 +35,8 @@ static void read_wish(struct json_reader *reader, struct wish *wish)
 	if (!json_read_string(reader, "name", &wish->name))
 		json_reader_fail(reader, "name", "is missing");
 	const json_t *from = NULL, *to = NULL;
-	bool has_from = json_read_any(reader, "from", &from), has_to = json_read_any(reader, "to", &to);
+	bool has_from = json_read_any(reader, "from", &from),
+	     has_to = json_read_any(reader, "to", &to);
 	json_reader_explain(reader, "to", "{\"type\":\"array\"}");
 	if (!has_from && !has_to)
 		json_reader_fail_none(reader, "from", "from|to", "is missing beside to");
@@ -59,8 +61,11 @@ static const char *reads(const char *text, struct wish *wish)
 static void reads_what_is_there(void **state)
 {
 	struct wish wish;
-	assert_string_equal(reads("{\"name\":\"a\",\"from\":1,\"count\":9,\"size\":\"huge\",\"loud\":true,"
-				  "\"share\":0.5,\"space\":{\"width\":7}}", &wish), "");
+	assert_string_equal(
+		reads("{\"name\":\"a\",\"from\":1,\"count\":9,\"size\":\"huge\",\"loud\":true,"
+		      "\"share\":0.5,\"space\":{\"width\":7}}",
+			&wish),
+		"");
 	assert_int_equal(wish.count, 9);
 	assert_int_equal(wish.size, 2);
 	assert_true(wish.is_loud && wish.share == 0.5 && wish.width == 7);
@@ -74,12 +79,14 @@ static void names_what_is_wrong(void **state)
 		const char *text, *error;
 	} cases[] = {
 		{"{\"name\":\"a\",\"to\":1,\"count\":10}", "count: must be from 1 to 9"},
-		{"{\"name\":\"a\",\"to\":1,\"size\":\"tiny\"}", "size: must be small, large or huge"},
+		{"{\"name\":\"a\",\"to\":1,\"size\":\"tiny\"}",
+			"size: must be small, large or huge"},
 		{"{\"name\":\"a\",\"to\":1,\"size\":1}", "size: must be a string"},
 		{"{\"to\":1}", "name: is missing"},
 		{"{\"name\":\"a\"}", "from: is missing beside to"},
 		{"{\"name\":\"a\",\"to\":1,\"space\":{}}", "space.width: is missing"},
-		{"{\"name\":\"a\",\"to\":1,\"space\":{\"width\":1,\"x\":1}}", "space.x: unknown member"},
+		{"{\"name\":\"a\",\"to\":1,\"space\":{\"width\":1,\"x\":1}}",
+			"space.x: unknown member"},
 		{"{\"name\":\"a\",\"to\":1,\"x\":1}", "x: unknown member"},
 	};
 	struct wish wish;
@@ -107,13 +114,15 @@ static void describes_what_it_would_read(void **state)
 	read_wish(&reader, &wish);
 	assert_true(json_reader_is_describing(&reader));
 	expect_json(json_reader_take_schema(&reader),
-		"{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"name\"],\"properties\":{"
+		"{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"name\"],"
+		"\"properties\":{"
 		"\"count\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9,\"default\":3},"
 		"\"size\":{\"enum\":[\"small\",\"large\",\"huge\"],\"default\":\"large\"},"
 		"\"loud\":{\"type\":\"boolean\",\"default\":false},"
 		"\"share\":{\"type\":\"number\",\"minimum\":0.0,\"maximum\":1.0},"
 		"\"name\":{\"type\":\"string\"},\"from\":{},\"to\":{\"type\":\"array\"},"
-		"\"space\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"width\"],"
+		"\"space\":{\"type\":\"object\",\"additionalProperties\":false,\"required\":["
+		"\"width\"],"
 		"\"properties\":{\"width\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":100}}}},"
 		"\"allOf\":[{\"anyOf\":[{\"required\":[\"from\"]},{\"required\":[\"to\"]}]}]}");
 	assert_false(json_reader_is_describing(&reader));
