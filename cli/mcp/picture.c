@@ -212,7 +212,8 @@ json_t *picture_take(struct tool_call *call, const struct space *space, const ch
 	json_t *facts = NULL;
 	char *target = xasprintf("/v1/shot?max_side=%d%s", call->options->max_side,
 		query != NULL ? query : "");
-	bool is_fine = tool_judge(call, send_shot(call, target, &answer), answer);
+	int ret = send_shot(call, target, &answer);
+	bool is_fine = tool_judge(call, ret, answer);
 	if (is_fine && !read_shot(answer, &picture)) {
 		tool_fail(call, "The daemon's reply is no picture: daemon and tool must be of one version.");
 	} else if (is_fine) {

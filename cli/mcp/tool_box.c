@@ -129,7 +129,8 @@ static void put(struct tool_call *call, const char *target, const char *text)
 	struct boxscreen_request *request = boxscreen_request_new("PUT", target);
 	struct boxscreen_answer *answer;
 	boxscreen_request_set_body(request, "text/plain; charset=utf-8", text, strlen(text));
-	if (tool_judge(call, tool_send(call, request, &answer), answer)) {
+	int ret = tool_send(call, request, &answer);
+	if (tool_judge(call, ret, answer)) {
 		tool_text(call, "The text is on the clipboard.");
 		call->structured = json_pack("{s:I}", "bytes", (json_int_t)strlen(text));
 	}
@@ -152,7 +153,8 @@ static void get(struct tool_call *call, const char *target)
 {
 	struct boxscreen_request *request = boxscreen_request_new("GET", target);
 	struct boxscreen_answer *answer;
-	if (tool_judge(call, tool_send(call, request, &answer), answer)) {
+	int ret = tool_send(call, request, &answer);
+	if (tool_judge(call, ret, answer)) {
 		size_t len;
 		const char *body = boxscreen_answer_body(answer, &len);
 		size_t shown_len = shown_length(body, len);
