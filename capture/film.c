@@ -247,7 +247,7 @@ static void make_picture(struct film *film, struct news *news)
 		.event_count = news->event_count,
 		.is_private = news->is_private};
 	struct encoder_wish wish = {0};
-	bool is_changed = film_canvas_show(film->canvas, &view, now_us, &wish.is_text);
+	bool is_changed = film_canvas_show(film->canvas, &view, now_us, &wish);
 	bool is_beat = news->is_opening || now_us - film->last_packet_us >= news->still_us;
 	if (!is_changed && !news->is_key_wanted && !is_beat)
 		return;

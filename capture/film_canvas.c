@@ -315,8 +315,8 @@ static bool take_overlay(struct film_canvas *canvas, const struct film_view *vie
 	       overlay_next_us(canvas->overlay, now_us) != INT64_MAX;
 }
 
-bool film_canvas_show(
-	struct film_canvas *canvas, const struct film_view *view, int64_t now_us, bool *is_text)
+bool film_canvas_show(struct film_canvas *canvas, const struct film_view *view, int64_t now_us,
+	struct encoder_wish *wish)
 {
 	pixman_region32_t damage;
 	bool is_overlay_new = take_overlay(canvas, view, now_us);
@@ -327,7 +327,7 @@ bool film_canvas_show(
 		paint_card(canvas);
 	}
 	if (view->is_private) {
-		*is_text = true;
+		wish->is_text = true;
 		return encoder_is_dirty(canvas->encoder);
 	}
 	if (canvas->is_private && view->frame == NULL)
@@ -341,7 +341,8 @@ bool film_canvas_show(
 	if (canvas->frame != NULL)
 		paint(canvas, &damage, is_overlay_new, now_us);
 	pixman_region32_fini(&damage);
-	*is_text = canvas->has_text;
+	wish->is_text = canvas->has_text;
+	wish->is_fine = view->frame == NULL; /* only the overlay has moved, or gone */
 	return encoder_is_dirty(canvas->encoder);
 }
 

@@ -45,9 +45,9 @@ void film_canvas_destroy(struct film_canvas *canvas); /* accepts NULL */
 
 void film_canvas_format(const struct film_canvas *canvas, struct video_format *out);
 
-/* Shows the view. Returns whether the picture differs now; *is_text: what changed looks like text. */
-bool film_canvas_show(
-	struct film_canvas *canvas, const struct film_view *view, int64_t now_us, bool *is_text);
+/* Shows the view. Returns whether the picture differs now; *wish: how to encode what changed. */
+bool film_canvas_show(struct film_canvas *canvas, const struct film_view *view, int64_t now_us,
+	struct encoder_wish *wish);
 struct packet *film_canvas_encode(struct film_canvas *canvas, const struct encoder_wish *wish);
 
 /* When it will look different by itself (monotonic us; INT64_MAX: never). */
