@@ -26,6 +26,42 @@ static json_t *reference(const char *folder, const char *name)
 	return json_pack("{s:s++}", "$ref", "#/components/", folder, name);
 }
 
+/* The JSON of an embedded file. */
+static json_t *load(const char *const *lines)
+{
+	struct buffer text = {0};
+	for (size_t i = 0; lines[i] != NULL; i++)
+		buffer_printf(&text, "%s\n", lines[i]);
+	json_t *value = json_loadb((const char *)text.data, text.len, 0, NULL);
+	buffer_finish(&text);
+	assert(value != NULL);
+	return value;
+}
+
+/* Words */
+
+static const json_t *word_of(const json_t *words, const char *group, const char *name)
+{
+	const json_t *word = json_object_get(json_object_get(words, group), name);
+	return word != NULL ? word : json_object_get(json_object_get(words, "any"), name);
+}
+
+/* Says of each member what it is; those of an inner object are in the group of its name. */
+static void explain(json_t *schema, const json_t *words, const char *group)
+{
+	const char *name;
+	json_t *property, *form;
+	size_t i;
+	json_object_foreach (json_object_get(schema, "properties"), name, property) {
+		const json_t *word = word_of(words, group, name);
+		explain(property, words, name);
+		if (word != NULL && json_object_get(property, "description") == NULL)
+			json_object_set(property, "description", (json_t *)(uintptr_t)word);
+	}
+	json_array_foreach (json_object_get(schema, "anyOf"), i, form)
+		explain(form, words, group);
+}
+
 /* Names: "GET /v1/recordings/{id}" is get_recordings_id, and belongs to recordings. */
 
 static char *operation_id(const struct route *route)
@@ -75,7 +111,7 @@ static json_t *parameters(const struct route *route)
 
 /* Bodies */
 
-static json_t *request_body(const struct route *route)
+static json_t *request_body(const struct route *route, const char *operation, const json_t *words)
 {
 	if (route->body_types != NULL) {
 		json_t *content = json_object();
@@ -84,6 +120,7 @@ static json_t *request_body(const struct route *route)
 		return json_pack("{s:b, s:o}", "required", 1, "content", content);
 	}
 	json_t *schema = route->body != NULL ? route->body() : json_schema_object();
+	explain(schema, words, operation);
 	/* An empty body is the empty object, which is enough when nothing is needed. */
 	bool is_needed = json_object_get(schema, "required") != NULL ||
 			 json_object_get(schema, "allOf") != NULL ||
@@ -170,7 +207,7 @@ static json_t *responses(const struct route *route)
 	return object;
 }
 
-static json_t *operation(const struct route *route)
+static json_t *operation(const struct route *route, const json_t *words)
 {
 	char *id = operation_id(route);
 	json_t *object = json_pack(
@@ -180,13 +217,13 @@ static json_t *operation(const struct route *route)
 		json_object_set(object, "parameters", list);
 	json_decref(list);
 	if (route->has_body)
-		json_object_set_new(object, "requestBody", request_body(route));
+		json_object_set_new(object, "requestBody", request_body(route, id, words));
 	json_object_set_new(object, "responses", responses(route));
 	free(id);
 	return object;
 }
 
-static json_t *paths(void)
+static json_t *paths(const json_t *words)
 {
 	size_t count;
 	const struct route *routes = routes_all(&count);
@@ -197,8 +234,8 @@ static json_t *paths(void)
 		char method[8] = "";
 		for (size_t n = 0; routes[i].method[n] != '\0' && n + 1 < sizeof(method); n++)
 			method[n] = (char)tolower((unsigned char)routes[i].method[n]);
-		json_object_set_new(
-			json_object_get(object, routes[i].path), method, operation(&routes[i]));
+		json_object_set_new(json_object_get(object, routes[i].path), method,
+			operation(&routes[i], words));
 	}
 	return object;
 }
@@ -261,17 +298,21 @@ static json_t *wrapped_schema(void)
 	return schema;
 }
 
-static json_t *schemas(void)
+static json_t *named_action_schemas(const json_t *words)
 {
-	struct buffer text = {0};
-	for (size_t i = 0; openapi_answers[i] != NULL; i++)
-		buffer_printf(&text, "%s\n", openapi_answers[i]);
-	json_t *object = json_loadb((const char *)text.data, text.len, 0, NULL);
-	buffer_finish(&text);
-	assert(object != NULL);
+	json_t *object = action_schemas(), *form;
+	size_t i;
+	json_array_foreach (json_object_get(json_object_get(object, "Action"), "oneOf"), i, form)
+		explain(form, words, json_string_value(json_object_get(form, "title")));
+	return object;
+}
+
+static json_t *schemas(const json_t *words)
+{
+	json_t *object = load(openapi_answers);
 	json_object_set_new(object, "ErrorCode", error_codes());
 	json_object_set_new(object, "ShotOptions", shot_options_schema());
-	json_t *actions = action_schemas();
+	json_t *actions = named_action_schemas(words);
 	json_object_update(object, actions);
 	json_decref(actions);
 	json_object_set_new(object, "Actions", actions_schema());
@@ -289,9 +330,12 @@ json_t *openapi_document(void)
 		"license", "name", "GPL-2.0-or-later", "identifier", "GPL-2.0-or-later");
 	json_t *servers = json_pack("[{s:s, s:s}]", "url", "http://boxscreen", "description",
 		"The control socket; the host is not looked at.");
-	return json_pack("{s:s, s:o, s:o, s:o, s:{s:o, s:o}}", "openapi", "3.1.0", "info", info,
-		"servers", servers, "paths", paths(), "components", "schemas", schemas(),
-		"responses", error_responses());
+	json_t *words = load(openapi_members);
+	json_t *document = json_pack("{s:s, s:o, s:o, s:o, s:{s:o, s:o}}", "openapi", "3.1.0",
+		"info", info, "servers", servers, "paths", paths(words), "components", "schemas",
+		schemas(words), "responses", error_responses());
+	json_decref(words);
+	return document;
 }
 
 void openapi_print(void)

@@ -16,7 +16,9 @@ json_t *openapi_document(void);
 /* Prints it, indented, to standard output. */
 void openapi_print(void);
 
-/* The lines of answers.json; ends with NULL. */
+/* The lines of answers.json (schemas of what is answered) and members.json (a few words on each
+   member of a request, by operation or object, else "any"); each ends with NULL. */
 extern const char *const openapi_answers[];
+extern const char *const openapi_members[];
 
 #endif

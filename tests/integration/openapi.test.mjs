@@ -45,6 +45,27 @@ boxTest('it is OpenAPI 3.1, and its schemas are without misspelt words', async (
     'every schema is used');
 });
 
+/** All members of a request's schema with where they are. */
+function* membersOf(schema, where) {
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    yield [`${where}.${name}`, property];
+    yield* membersOf(property, `${where}.${name}`);
+  }
+  for (const form of schema.anyOf ?? []) yield* membersOf(form, where);
+}
+
+boxTest('each member of a request is explained, by words that are all used', async () => {
+  const bodies = operations.filter(({ operation }) => operation.requestBody?.content['application/json'])
+    .map(({ operation }) => [operation.requestBody.content['application/json'].schema, operation.operationId]);
+  const actions = document.components.schemas.Action.oneOf.map((schema) => [schema, schema.title]);
+  const members = [...bodies, ...actions].flatMap(([schema, where]) => [...membersOf(schema, where)]);
+  assert.deepEqual(members.filter(([, property]) => !property.description).map(([where]) => where), [],
+    'service/members.json explains them');
+  const said = new Set(members.map(([, property]) => property.description));
+  const words = JSON.parse(fs.readFileSync(path.join(root, 'service/members.json'), 'utf8'));
+  assert.deepEqual(Object.values(words).flatMap((group) => Object.values(group)).filter((text) => !said.has(text)), []);
+});
+
 boxTest('every route is in it, with its query and its body, and nothing else', async (box) => {
   const { daemon } = await box.startScreen();
   const { routes } = await daemon.json('GET', '/v1/routes');
