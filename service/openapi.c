@@ -275,11 +275,14 @@ static json_t *shot_options_schema(void)
 /* One action, a list, or what the vendors wrap either in (display/action.h). */
 static json_t *actions_schema(void)
 {
-	return json_pack("{s:[{s:s}, {s:s, s:{s:s}, s:i, s:i}, {s:s}]}", "anyOf",
-		/* */ "$ref", SCHEMAS "Action",
-		/* */ "type", "array", "items", "$ref", SCHEMAS "Actions", "minItems", 1,
-		"maxItems", ACTION_COUNT_MAX,
-		/* */ "$ref", SCHEMAS "WrappedActions");
+	json_t *one = json_pack(
+		"[{s:s}, {s:s}]", "$ref", SCHEMAS "Action", "$ref", SCHEMAS "WrappedActions");
+	json_t *list = json_pack("{s:s, s:{s:O}, s:i, s:i}", "type", "array", "items", "anyOf", one,
+		"minItems", 1, "maxItems", ACTION_COUNT_MAX);
+	json_t *forms = json_copy(one);
+	json_decref(one);
+	json_array_append_new(forms, list);
+	return json_pack("{s:o}", "anyOf", forms);
 }
 
 static json_t *wrapped_schema(void)
