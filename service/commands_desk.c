@@ -10,13 +10,13 @@
 #include "base/utf8.h"
 #include "display/screen.h"
 #include "display/window_ops.h"
-#include "service/agent_step.h"
 #include "service/call.h"
 #include "service/commands.h"
 #include "service/lock.h"
 #include "service/reply.h"
 #include "service/service.h"
 #include "takeover/steps.h"
+#include "takeover/viewers.h"
 
 #define CALL_TIMEOUT_MS 10000
 
@@ -214,7 +214,7 @@ void command_screen_put(struct service *service, struct http_request *request, c
 	job->width = width;
 	job->height = height;
 	const struct step step = {.action = "resize screen"};
-	agent_step_tell(service, &step);
+	viewers_tell_step(service->viewers, &step);
 	screen_resize(service->screen, width, height, on_resized, job);
 }
 
@@ -315,7 +315,7 @@ static void tell_change(struct service *service, enum screen_window_change_type 
 		[SCREEN_WINDOW_RESIZE] = "resize window",
 	};
 	const struct step step = {.action = names[type]};
-	agent_step_tell(service, &step);
+	viewers_tell_step(service->viewers, &step);
 }
 
 static void change_window(struct service *service, struct http_request *request,
