@@ -115,14 +115,13 @@ static int same_at_end(const uint32_t *a, const uint32_t *b, int count)
 	return count - rest;
 }
 
-/* Rows in which nothing differs, counted from the first one on by `step` (1 or -1). */
+/* How many of `most` rows are the same, from the first one on by `step` (1 or -1). */
 static int same_rows(const struct frame *before, const struct frame *after,
-	const struct rect *inside, int first, int step)
+	const struct rect *inside, int first, int step, int most)
 {
 	int same = 0;
-	while (same < inside->height &&
-		!row_differs(pixel_at(before, inside->x, first + same * step),
-			pixel_at(after, inside->x, first + same * step), inside->width))
+	while (same < most && !row_differs(pixel_at(before, inside->x, first + same * step),
+				      pixel_at(after, inside->x, first + same * step), inside->width))
 		same++;
 	return same;
 }
@@ -130,22 +129,33 @@ static int same_rows(const struct frame *before, const struct frame *after,
 void frame_diff_extents(const struct frame *before, const struct frame *after,
 	const struct rect *area, struct rect *out)
 {
+	*out = (struct rect){0};
+	frame_diff_grow(before, after, area, out);
+}
+
+void frame_diff_grow(const struct frame *before, const struct frame *after,
+	const struct rect *area, struct rect *extents)
+{
 	struct rect whole = {0, 0, after->width, after->height};
 	struct rect inside = rect_intersect(area, &whole);
-	int above = same_rows(before, after, &inside, inside.y, 1);
-	if (above == inside.height) {
-		*out = (struct rect){0};
+	struct rect known = rect_intersect(extents, &inside);
+	bool is_known = !rect_is_empty(&known);
+	int above = same_rows(before, after, &inside, inside.y, 1,
+		is_known ? known.y - inside.y : inside.height);
+	if (above == inside.height)
 		return;
-	}
-	int below = same_rows(before, after, &inside, inside.y + inside.height - 1, -1);
+	int bottom = inside.y + inside.height;
+	int below = same_rows(before, after, &inside, bottom - 1, -1,
+		is_known ? bottom - known.y - known.height : inside.height);
 	/* Each row can only make the margins narrower: nothing else of it is looked at. */
-	int left = inside.width, right = inside.width;
+	int left = is_known ? known.x - inside.x : inside.width;
+	int right = is_known ? inside.x + inside.width - known.x - known.width : inside.width;
 	for (int row = above; row < inside.height - below && left + right > 0; row++) {
 		const uint32_t *a = pixel_at(before, inside.x, inside.y + row);
 		const uint32_t *b = pixel_at(after, inside.x, inside.y + row);
 		left = same_at_start(a, b, left);
 		right = same_at_end(a + inside.width - right, b + inside.width - right, right);
 	}
-	*out = (struct rect){inside.x + left, inside.y + above, inside.width - left - right,
+	*extents = (struct rect){inside.x + left, inside.y + above, inside.width - left - right,
 		inside.height - above - below};
 }

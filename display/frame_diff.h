@@ -23,4 +23,11 @@ void frame_diff(const struct frame *before, const struct frame *after, pixman_re
 void frame_diff_extents(const struct frame *before, const struct frame *after,
 	const struct rect *area, struct rect *out);
 
+/*
+ * Grows *extents (empty: none yet), of which only what is inside `area` is kept, to hold also what
+ * differs in `area`. What it holds already is not compared.
+ */
+void frame_diff_grow(const struct frame *before, const struct frame *after,
+	const struct rect *area, struct rect *extents);
+
 #endif

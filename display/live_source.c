@@ -24,7 +24,7 @@
  * that there is one to spare for a letter that is typed meanwhile: those to spare are saved up, and
  * the answer to a key does not wait for the next frame of a video.
  */
-#define FRAMES_PER_S   36
+#define FRAMES_PER_S   39
 #define FRAMES_SAVED   2
 #define FRAME_LEAST_MS 8
 /* The pointer is asked for at most so often while it moves. */
@@ -211,10 +211,9 @@ static void look_at_motion(struct live_source *source, const struct frame *befor
 	}
 	struct rect kept = rect_intersect(&source->hot_extents, &tiles);
 	bool is_same_or_grown = rect_equals(&kept, &source->hot_extents);
-	struct rect moved = {0};
+	struct rect grown = is_same_or_grown ? kept : (struct rect){0};
 	if (before != NULL && before != after)
-		frame_diff_extents(before, after, &tiles, &moved);
-	struct rect grown = is_same_or_grown ? bounding(&kept, &moved) : moved;
+		frame_diff_grow(before, after, &tiles, &grown);
 	if (!rect_equals(&grown, &source->hot_extents))
 		source->hot_growths++;
 	source->hot_extents = grown;

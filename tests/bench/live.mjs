@@ -82,6 +82,7 @@ const WORKLOADS = {
     await sleep(4000);
   },
   async 'full animation'(box, env) { await paintWith(box, env, ['animation', '0', '0', '1280', '800', '30']); },
+  async 'animation at 60'(box, env) { await paintWith(box, env, ['animation', '0', '0', '1280', '800', '60']); },
   async '640x400 video'(box, env) { await paintWith(box, env, ['animation', '200', '150', '640', '400', '30']); },
 };
 

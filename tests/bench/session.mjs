@@ -5,6 +5,7 @@
 // they see the same; each one's CPU is that of its process. Once a minute the agent opens a page, and on
 // each it reads, scrolls, types into a form, opens a menu, waits for a slow answer beside a spinner, and reads the
 // result; between two steps it thinks for 4 to 9 seconds, as models do. BOXSCREEN_BUILD names the build.
+import { once } from 'node:events';
 import fs from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -64,6 +65,7 @@ await inBox(async (box) => {
     reply.end(page(Number(request.url.slice(1)) || 0));
   }).listen(0, '127.0.0.1');
   box.onClose(() => { pages.close(); pages.closeAllConnections(); });
+  await once(pages, 'listening');
   const base = `http://127.0.0.1:${pages.address().port}`;
   const browser = await Chromium.start(box, { keepsHead: true, env: server.env, args: ['--window-position=0,0'], ...SIZE });
   await browser.goto(`${base}/0`);

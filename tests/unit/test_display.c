@@ -229,6 +229,18 @@ static void extents_are_exact(void **state)
 			assert_int_equal(found.width, x2 - x1 + 1);
 			assert_int_equal(found.height, y2 - y1 + 1);
 		}
+		/* Growing what is known already finds the rest. */
+		struct rect inside = rect_intersect(&area, &(struct rect){0, 0, before.width, before.height});
+		struct rect grown = {inside.x + rand() % inside.width, inside.y + rand() % inside.height, 1, 1};
+		x1 = grown.x < x1 ? grown.x : x1;
+		x2 = grown.x > x2 ? grown.x : x2;
+		y1 = grown.y < y1 ? grown.y : y1;
+		y2 = grown.y > y2 ? grown.y : y2;
+		frame_diff_grow(&before, &after, &area, &grown);
+		assert_int_equal(grown.x, x1);
+		assert_int_equal(grown.y, y1);
+		assert_int_equal(grown.width, x2 - x1 + 1);
+		assert_int_equal(grown.height, y2 - y1 + 1);
 		free((void *)(uintptr_t)before.pixels);
 		free((void *)(uintptr_t)after.pixels);
 	}
