@@ -98,15 +98,48 @@ void boxscreen_set_silence(struct boxscreen *boxscreen, int silence_max_ms)
 
 /* Calls */
 
+/* Where the body of an answer goes, for requests that want it as it comes. */
 struct body_taker {
-	int (*on_body)(void *arg, const void *data, size_t len);
-	void *arg;
+	const struct boxscreen_request *request;
+	struct sse_reader events;
+	int stopped;     /* what on_event returned */
+	bool is_garbled; /* lines without end: no event stream */
 };
 
 static bool take_body(void *arg, const void *data, size_t len)
 {
 	const struct body_taker *taker = arg;
-	return taker->on_body(taker->arg, data, len) == 0;
+	return taker->request->on_body(taker->request->on_body_arg, data, len) == 0;
+}
+
+static void take_event(void *arg, const struct sse_event *event)
+{
+	struct body_taker *taker = arg;
+	const struct boxscreen_event told = {event->id, event->type, event->data};
+	if (taker->stopped == 0)
+		taker->stopped = taker->request->on_event(taker->request->on_event_arg, &told);
+}
+
+static bool take_events(void *arg, const void *data, size_t len)
+{
+	struct body_taker *taker = arg;
+	taker->is_garbled = !sse_reader_feed(&taker->events, data, len);
+	return !taker->is_garbled && taker->stopped == 0;
+}
+
+/* The taker is to be finished by sse_reader_finish. */
+static void take_as_wanted(struct body_taker *taker, struct answer_reader *reader)
+{
+	const struct boxscreen_request *request = taker->request;
+	reader->arg = taker;
+	if (request->on_event != NULL) {
+		taker->events = (struct sse_reader){.on_event = take_event, .arg = taker};
+		if (request->last_id != NULL)
+			sse_reader_resume(&taker->events, request->last_id);
+		reader->on_body = take_events;
+	} else if (request->on_body != NULL) {
+		reader->on_body = take_body;
+	}
 }
 
 int boxscreen_send(const struct boxscreen *boxscreen, const struct boxscreen_request *request,
@@ -116,11 +149,8 @@ int boxscreen_send(const struct boxscreen *boxscreen, const struct boxscreen_req
 	if (request->is_wrong)
 		return -EINVAL;
 	struct boxscreen_answer *answer = xcalloc(1, sizeof(*answer));
-	struct body_taker taker = {request->on_body, request->on_body_arg};
-	if (request->on_body != NULL) {
-		answer->reader.on_body = take_body;
-		answer->reader.arg = &taker;
-	}
+	struct body_taker taker = {.request = request};
+	take_as_wanted(&taker, &answer->reader);
 	const struct exchange exchange = {
 		.method = request->method,
 		.target = (const char *)request->target.data,
@@ -133,6 +163,9 @@ int boxscreen_send(const struct boxscreen *boxscreen, const struct boxscreen_req
 		.cancel_fd = request->cancel_fd,
 	};
 	int ret = exchange_run(boxscreen->socket_path, &exchange, &answer->reader);
+	sse_reader_finish(&taker.events);
+	if (taker.is_garbled)
+		ret = -EPROTO;
 	if (answer->reader.status < 200) { /* not even a head */
 		boxscreen_answer_free(answer);
 		return ret;
@@ -208,50 +241,18 @@ const char *boxscreen_answer_error(const struct boxscreen_answer *answer, const 
 
 /* Events */
 
-struct follower {
-	struct sse_reader reader;
-	int (*on_event)(void *arg, const struct boxscreen_event *event);
-	void *arg;
-	int stopped; /* what on_event returned */
-};
-
-static void on_event(void *arg, const struct sse_event *event)
-{
-	struct follower *follower = arg;
-	const struct boxscreen_event told = {event->id, event->type, event->data};
-	if (follower->stopped == 0)
-		follower->stopped = follower->on_event(follower->arg, &told);
-}
-
-static int on_stream(void *arg, const void *data, size_t len)
-{
-	struct follower *follower = arg;
-	if (!sse_reader_feed(&follower->reader, data, len))
-		return -1;
-	return follower->stopped;
-}
-
 int boxscreen_events(const struct boxscreen *boxscreen, const char *last_id,
-	int (*callback)(void *arg, const struct boxscreen_event *event), void *arg,
+	int (*on_event)(void *arg, const struct boxscreen_event *event), void *arg,
 	struct boxscreen_answer **out)
 {
-	struct follower follower = {.on_event = callback, .arg = arg};
 	struct boxscreen_request *request = boxscreen_request_new("GET", "/v1/events");
 	struct boxscreen_answer *answer = NULL;
-	follower.reader.on_event = on_event;
-	follower.reader.arg = &follower;
-	boxscreen_request_add_header(request, "Accept", "text/event-stream");
-	if (last_id != NULL && last_id[0] != '\0') {
+	if (last_id != NULL && last_id[0] != '\0')
 		boxscreen_request_add_header(request, "Last-Event-ID", last_id);
-		sse_reader_resume(&follower.reader, last_id);
-	}
 	boxscreen_request_set_silence(request, -1);
-	boxscreen_request_set_on_body(request, on_stream, &follower);
+	boxscreen_request_set_on_event(request, on_event, arg);
 	int ret = boxscreen_send(boxscreen, request, &answer);
-	if (ret == -ECANCELED && follower.stopped == 0)
-		ret = -EPROTO; /* lines without end: no event stream */
 	boxscreen_request_free(request);
-	sse_reader_finish(&follower.reader);
 	if (out != NULL)
 		*out = answer;
 	else

@@ -3,15 +3,16 @@
  * libboxscreen: calls to a box's screen, through boxscreend's control socket.
  *
  * A call is one HTTP request with one answer, as docs/control-api.md describes them; what the calls
- * are, openapi.json has for machines. This library carries them over the Unix socket and brings errors
- * and events into C; what is in the JSON is left to the JSON library of your choice.
+ * are, openapi.json has for machines. This library carries them over the Unix socket and brings
+ * errors and events into C; what is in the JSON is left to the JSON library of your choice.
  *
- * Threads: a struct boxscreen may be used by several threads at once, since each call has a connection
- * of its own. A request and an answer belong to one thread at a time. Every call blocks. No signal
- * handler, global variable or thread is left behind; SIGPIPE is never raised, EINTR never returned.
+ * Threads: a struct boxscreen may be used by several threads at once, since each call has a
+ * connection of its own. A request and an answer belong to one thread at a time. Every call blocks.
+ * No signal handler, global variable or thread is left behind; SIGPIPE is never raised, EINTR never
+ * returned.
  *
- * Errors: functions that can fail return 0 or a negative errno, which boxscreen_strerror() turns into
- * a sentence. An answer with an HTTP error status is an answer (0 is returned): ask
+ * Errors: functions that can fail return 0 or a negative errno, which boxscreen_strerror() turns
+ * into a sentence. An answer with an HTTP error status is an answer (0 is returned): ask
  * boxscreen_answer_error(). Where the memory for a small object is not to be had, the process is
  * aborted, as in GLib; an answer that does not fit into memory is -ENOMEM.
  *
@@ -39,7 +40,7 @@ struct boxscreen_answer;  /* what came of one */
 /* The version of the library, such as "0.1.0". */
 BOXSCREEN_API const char *boxscreen_version(void);
 
-/* What a negative errno of these functions means, and what to do: a sentence without a full stop, static. */
+/* What a negative errno of these functions means, and what to do: a sentence, static. */
 BOXSCREEN_API const char *boxscreen_strerror(int error);
 
 /* The daemon */
@@ -58,8 +59,8 @@ BOXSCREEN_API void boxscreen_close(struct boxscreen *boxscreen); /* accepts NULL
 BOXSCREEN_API const char *boxscreen_socket_path(const struct boxscreen *boxscreen);
 
 /*
- * How long the daemon may say nothing before a call returns -ETIMEDOUT, in milliseconds; -1: for ever.
- * 30000 unless set. For a call that waits (timeout_ms, wait_s), add what it waits. Not while
+ * How long the daemon may say nothing before a call returns -ETIMEDOUT, in milliseconds; -1: for
+ * ever. 30000 unless set. For a call that waits (timeout_ms, wait_s), add what it waits. Not while
  * another thread makes calls.
  */
 BOXSCREEN_API void boxscreen_set_silence(struct boxscreen *boxscreen, int silence_max_ms);
@@ -80,7 +81,8 @@ BOXSCREEN_API int boxscreen_post(const struct boxscreen *boxscreen, const char *
  * with these or with what is added later is told by boxscreen_send() (-EINVAL). Freed by
  * boxscreen_request_free(); may be sent more than once.
  */
-BOXSCREEN_API struct boxscreen_request *boxscreen_request_new(const char *method, const char *target);
+BOXSCREEN_API struct boxscreen_request *boxscreen_request_new(
+	const char *method, const char *target);
 BOXSCREEN_API void boxscreen_request_free(struct boxscreen_request *request); /* accepts NULL */
 
 /* Adds name=value to the query; both are percent-encoded here. */
@@ -91,7 +93,7 @@ BOXSCREEN_API void boxscreen_request_add_query(
 BOXSCREEN_API void boxscreen_request_add_header(
 	struct boxscreen_request *request, const char *name, const char *value);
 
-/* The body, which is copied, and its media type ("application/json"). The daemon takes up to 16 MiB. */
+/* The body, which is copied, and its media type; the daemon takes up to 16 MiB. */
 BOXSCREEN_API void boxscreen_request_set_body(
 	struct boxscreen_request *request, const char *media_type, const void *data, size_t len);
 
@@ -100,9 +102,9 @@ BOXSCREEN_API void boxscreen_request_set_silence(
 	struct boxscreen_request *request, int silence_max_ms);
 
 /*
- * Lets another thread, or a signal handler, end the call: as soon as `fd` (an eventfd, the reading end
- * of a pipe) is readable, boxscreen_send() closes its connection and returns -ECANCELED. The daemon
- * then does no more of what the call asked for. `fd` stays the caller's; -1: nothing ends it.
+ * Lets another thread, or a signal handler, end the call: as soon as `fd` (an eventfd, the reading
+ * end of a pipe) is readable, boxscreen_send() closes its connection and returns -ECANCELED. The
+ * daemon then does no more of what the call asked for. `fd` stays the caller's; -1: no such end.
  */
 BOXSCREEN_API void boxscreen_request_set_cancel_fd(struct boxscreen_request *request, int fd);
 
@@ -114,6 +116,21 @@ BOXSCREEN_API void boxscreen_request_set_cancel_fd(struct boxscreen_request *req
 BOXSCREEN_API void boxscreen_request_set_on_body(struct boxscreen_request *request,
 	int (*on_body)(void *arg, const void *data, size_t len), void *arg);
 
+/* One event; gone when the callback returns. The library may add members at the end. */
+struct boxscreen_event {
+	const char *id;   /* ask for what comes after it by this */
+	const char *type; /* such as "screen.ready"; "gap" when events were lost */
+	const char *data; /* a JSON object */
+};
+
+/*
+ * The same for an answer that is a stream of events (GET /v1/events): `on_event` is called for
+ * each, and ends the call like on_body. An event without an id has that of the one before, or of
+ * the request's header Last-Event-ID, by which the daemon goes on behind an event.
+ */
+BOXSCREEN_API void boxscreen_request_set_on_event(struct boxscreen_request *request,
+	int (*on_event)(void *arg, const struct boxscreen_event *event), void *arg);
+
 /*
  * Makes the call and waits for its answer, whatever its status. Returns 0, or:
  *   -ENOENT, -ECONNREFUSED   no daemon is there
@@ -123,8 +140,8 @@ BOXSCREEN_API void boxscreen_request_set_on_body(struct boxscreen_request *reque
  *   -EPROTO                  what answers does not speak HTTP/1.1
  *   -EMSGSIZE                headers over 64 KiB, or a collected body over 1 GiB
  *   -ENOMEM, -ECANCELED, -EINVAL (above), and what connect(2), send(2) and recv(2) say
- * *out receives the answer, which boxscreen_answer_free() frees; on an error what there is of it: NULL,
- * or an answer whose head came. Free it in any case.
+ * *out receives the answer, which boxscreen_answer_free() frees; on an error what there is of it:
+ * NULL, or an answer whose head came. Free it in any case.
  */
 BOXSCREEN_API int boxscreen_send(const struct boxscreen *boxscreen,
 	const struct boxscreen_request *request, struct boxscreen_answer **out);
@@ -141,8 +158,7 @@ BOXSCREEN_API const char *boxscreen_answer_header(
 	const struct boxscreen_answer *answer, const char *name);
 
 /* The body, *len bytes (len may be NULL) and a NUL behind them; never NULL. */
-BOXSCREEN_API const char *boxscreen_answer_body(
-	const struct boxscreen_answer *answer, size_t *len);
+BOXSCREEN_API const char *boxscreen_answer_body(const struct boxscreen_answer *answer, size_t *len);
 
 /*
  * The daemon's error: its code ("locked", "timeout", …, the table in control-api.md), NULL when the
@@ -154,19 +170,13 @@ BOXSCREEN_API const char *boxscreen_answer_error(
 
 /* Events */
 
-/* One event; gone when the callback returns. The library may add members at the end. */
-struct boxscreen_event {
-	const char *id;   /* ask for what comes after it by this */
-	const char *type; /* such as "screen.ready"; "gap" when events were lost */
-	const char *data; /* a JSON object */
-};
-
 /*
  * Follows the events: calls on_event for each, from those after the event `last_id` on (NULL: from
  * now on). Returns only when on_event returned something else than 0 (-ECANCELED), or the
  * connection ended: what boxscreen_send() returns, and *out (may be NULL) as it gives it. A daemon
  * that ends, ends the stream: 0 with status 200, or -ECONNRESET. Call again with the last id to go
- * on. Silence does not end it.
+ * on. Silence does not end it; to end it from elsewhere, send a request with on_event and a
+ * cancel fd.
  */
 BOXSCREEN_API int boxscreen_events(const struct boxscreen *boxscreen, const char *last_id,
 	int (*on_event)(void *arg, const struct boxscreen_event *event), void *arg,

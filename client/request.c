@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/http_encode.h"
@@ -74,6 +75,7 @@ void boxscreen_request_free(struct boxscreen_request *request)
 	buffer_finish(&request->headers);
 	free(request->media_type);
 	free(request->body);
+	free(request->last_id);
 	free(request);
 }
 
@@ -95,6 +97,10 @@ void boxscreen_request_add_header(
 	if (!is_token(name) || !is_one_line(value)) {
 		request->is_wrong = true;
 		return;
+	}
+	if (strcasecmp(name, "last-event-id") == 0) {
+		free(request->last_id);
+		request->last_id = xstrdup(value);
 	}
 	append_text(&request->headers, name);
 	append_text(&request->headers, ": ");
@@ -129,4 +135,11 @@ void boxscreen_request_set_on_body(struct boxscreen_request *request,
 {
 	request->on_body = on_body;
 	request->on_body_arg = arg;
+}
+
+void boxscreen_request_set_on_event(struct boxscreen_request *request,
+	int (*on_event)(void *arg, const struct boxscreen_event *event), void *arg)
+{
+	request->on_event = on_event;
+	request->on_event_arg = arg;
 }

@@ -8,6 +8,8 @@
 
 #include "base/buffer.h"
 
+struct boxscreen_event;
+
 struct boxscreen_request {
 	char *method;
 	struct buffer target;  /* a text with its NUL */
@@ -17,6 +19,9 @@ struct boxscreen_request {
 	size_t body_len;
 	int (*on_body)(void *arg, const void *data, size_t len);
 	void *on_body_arg;
+	int (*on_event)(void *arg, const struct boxscreen_event *event); /* goes before on_body */
+	void *on_event_arg;
+	char *last_id; /* of the header Last-Event-ID; NULL without */
 	int silence_max_ms;
 	bool has_silence; /* else the client's */
 	int cancel_fd;    /* -1: none */

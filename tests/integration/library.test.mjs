@@ -82,10 +82,19 @@ boxTest('the header is good for old C and for C++', async (box) => {
 });
 
 const other = `
+#define _POSIX_C_SOURCE 200809L
 #include <boxscreen.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+static int fds[2];
+static int cancel(void *arg, const struct boxscreen_event *event)
+{
+	(void)event;
+	++*(int *)arg;
+	return write(fds[1], "x", 1) != 1;
+}
 static int count(void *arg, const void *data, size_t len) { (void)data; *(size_t *)arg += len; return 0; }
 static int refuse(void *arg, const void *data, size_t len) { (void)arg; (void)data; (void)len; return 1; }
 static int on_event(void *arg, const struct boxscreen_event *event)
@@ -151,6 +160,19 @@ int main(void)
 	printf(" %d\\n", answer == NULL);
 	boxscreen_request_free(request);
 	printf("events %d\\n", boxscreen_events(screen, "1", on_event, &events, NULL) == -ECANCELED);
+	events = 0;
+	request = boxscreen_request_new("GET", "/v1/events");
+	boxscreen_request_add_header(request, "Last-Event-ID", "1");
+	boxscreen_request_set_silence(request, -1);
+	boxscreen_request_set_on_event(request, cancel, &events);
+	if (pipe(fds) != 0)
+		return 1;
+	boxscreen_request_set_cancel_fd(request, fds[0]);
+	printf("canceled %d", boxscreen_send(screen, request, &answer) == -ECANCELED);
+	printf(" %d %d\\n", events >= 1, boxscreen_answer_status(answer));
+	boxscreen_answer_free(answer);
+	boxscreen_request_set_cancel_fd(request, -1);
+	boxscreen_request_free(request);
 	boxscreen_close(screen);
 	return 0;
 }
@@ -167,6 +189,7 @@ boxTest('requests, streams, errors, time-outs and events from C', async (box) =>
   assert.deepEqual(output.trim().split('\n'), [
     'long 1', `version ${version}`, 'head 1', 'target 1', 'header 1', 'good 0', 'streamed 0 1 0 image/jpeg',
     'stopped 1 200', 'put 204 good', 'error not_found', 'silence 1 1',
-    'event gap with id 1', 'event screen.ready with id other', 'events 1']);
+    'event gap with id 1', 'event screen.ready with id other', 'events 1',
+    'canceled 1 1 200']);
   assert.equal((await daemon.request('GET', '/v1/clipboard')).body.toString(), 'aä');
 });
