@@ -51,9 +51,10 @@ static struct call *create(
 	json_t *token = json_object_get(meta, "progressToken");
 	struct call *call = xcalloc(1, sizeof(*call));
 	call->server = server;
-	call->id = json_incref(request->id);
+	/* Copies: the message that they came in is the main thread's. */
+	call->id = json_copy(request->id);
 	if (json_is_string(token) || json_is_integer(token))
-		call->token = json_incref(token);
+		call->token = json_copy(token);
 	snprintf(call->client, sizeof(call->client), "%s", terms->client);
 	call->terms = *terms;
 	call->terms.client = call->client;

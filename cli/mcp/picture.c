@@ -42,16 +42,20 @@ bool space_of_status(const struct tool_call *call, const json_t *status, struct 
 
 bool space_ask(struct tool_call *call, struct space *out)
 {
-	json_t *status = tool_ask(call, "GET", "/v1/status", NULL, TOOL_SILENCE_MS);
-	if (status == NULL)
-		return false;
-	const json_t *screen = json_object_get(status, "screen");
-	bool is_ready = space_of_status(call, status, out);
-	if (!is_ready)
-		tool_fail(call, "The screen is not there: %s. %sstatus tells when it is.",
-			reply_text(screen, "message"), call->options->prefix);
-	json_decref(status);
-	return is_ready;
+	for (int waited_ms = 0;; waited_ms += TOOL_RETRY_MS) {
+		json_t *status = tool_ask(call, "GET", "/v1/status", NULL, TOOL_SILENCE_MS);
+		if (status == NULL)
+			return false;
+		bool is_ready = space_of_status(call, status, out);
+		bool goes_on = !is_ready && waited_ms < TOOL_RESTART_MS && tool_sleep(call, TOOL_RETRY_MS);
+		if (!is_ready && !goes_on)
+			tool_fail(call, "The screen is not there: %s. %sstatus tells when it is.",
+				reply_text(json_object_get(status, "screen"), "message"),
+				call->options->prefix);
+		json_decref(status);
+		if (!goes_on)
+			return is_ready;
+	}
 }
 
 json_t *space_rect(const struct space *space, double x, double y, double width, double height)

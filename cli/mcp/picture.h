@@ -19,7 +19,10 @@ struct space {
 
 /* By a reply of GET /v1/status; false when the screen is not there. */
 bool space_of_status(const struct tool_call *call, const json_t *status, struct space *out);
-/* Asks the daemon; false with the result made an error. */
+/*
+ * Asks the daemon; one that was started just now gets a moment to find its screen. False with the
+ * result made an error.
+ */
 bool space_ask(struct tool_call *call, struct space *out);
 
 /* A rectangle of the screen in the model's coordinates: [x, y, width, height]. The caller's. */

@@ -10,10 +10,6 @@
 #include "base/alloc.h"
 #include "client/boxscreen.h"
 
-/* A daemon that is started anew is back in that; a call of which nothing was sent is made again. */
-#define RESTART_MS 3000
-#define RETRY_MS   100
-
 __attribute__((format(printf, 2, 0))) static void add_text(
 	struct tool_call *call, const char *format, va_list args)
 {
@@ -116,14 +112,14 @@ int tool_send(struct tool_call *call, struct boxscreen_request *request,
 	if (call->boxscreen == NULL)
 		return -ENXIO;
 	boxscreen_request_set_cancel_fd(request, call->cancel_fd);
-	for (int waited_ms = 0;; waited_ms += RETRY_MS) {
+	for (int waited_ms = 0;; waited_ms += TOOL_RETRY_MS) {
 		int ret = boxscreen_send(call->boxscreen, request, answer);
 		bool has_nobody = ret == -ENOENT || ret == -ECONNREFUSED;
-		if (!has_nobody || waited_ms >= RESTART_MS)
+		if (!has_nobody || waited_ms >= TOOL_RESTART_MS)
 			return ret;
 		boxscreen_answer_free(*answer);
 		*answer = NULL;
-		if (!tool_sleep(call, RETRY_MS))
+		if (!tool_sleep(call, TOOL_RETRY_MS))
 			return -ECANCELED;
 	}
 }

@@ -76,6 +76,9 @@ bool tool_sleep(struct tool_call *call, int ms);
 
 /* How long the daemon may say nothing when it has nothing to wait for. */
 #define TOOL_SILENCE_MS 30000
+/* A daemon that is started anew is back in that; a call of which nothing was sent is made again. */
+#define TOOL_RESTART_MS 3000
+#define TOOL_RETRY_MS   100
 
 /*
  * Makes a call with a JSON body (taken; NULL: none) and returns the reply's JSON (NULL for an empty one

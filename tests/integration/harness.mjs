@@ -271,7 +271,13 @@ export class Box {
   /** Ends all, daemons first. Returns what was wrong with how they ended. */
   async close() {
     const faults = [];
-    for (const closer of this.closers.reverse()) await closer();
+    for (const closer of this.closers.reverse()) {
+      try {
+        await closer();
+      } catch (error) {
+        faults.push(error.message);
+      }
+    }
     for (const child of [...this.children].reverse()) {
       const wasRunning = !child.end;
       const end = await child.stop();

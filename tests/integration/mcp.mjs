@@ -16,6 +16,9 @@ export async function startTurning(box, env, x, y, w, h) {
   await waitFor('the painter', () => child.output().includes('window'), 20000);
 }
 
+/** The servers are the tests' own children: nobody else looks at what sanitizers say of them. */
+const assertSane = (log) => assert.doesNotMatch(log, /Sanitizer|runtime error:/);
+
 const parameters = (box, daemon, args, env) => ({ command: programs.boxscreen, args: ['mcp', ...args],
   env: box.env({ ...daemon?.env, ...env }), stderr: 'pipe' });
 
@@ -33,7 +36,10 @@ export async function connect(box, daemon, { args = [], modern = false, name = '
   transport.stderr.on('data', (data) => { client.stderr += data; });
   await client.connect(transport);
   client.pid = transport.pid;
-  box.onClose(() => client.close());
+  box.onClose(async () => {
+    await client.close();
+    assertSane(client.stderr);
+  });
   client.call = (tool, input = {}, more = {}) => (modern
     ? client.callTool({ name: tool, arguments: input }, { timeout: 60000 * patience, ...more })
     : client.callTool({ name: tool, arguments: input }, undefined, { timeout: 60000 * patience, ...more }));
@@ -74,6 +80,11 @@ export function startRaw(box, daemon, { args = [], env } = {}) {
     for (const line of lines) messages.push(JSON.parse(line));
   });
   server.process.stdin.on('error', () => {}); // it may have ended
+  box.onClose(async () => {
+    server.process.stdin.end();
+    await server.exited;
+    assertSane(server.log());
+  });
   server.messages = messages;
   server.write = (text) => server.process.stdin.write(text);
   server.send = (message) => server.write(`${typeof message === 'string' ? message : JSON.stringify(message)}\n`);

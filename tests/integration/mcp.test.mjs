@@ -220,7 +220,7 @@ boxTest('a takeover: its link as progress, other calls meanwhile, the message an
   const status = await client.tool('screen_status');
   assert.deepEqual([status.structuredContent.control.holder, status.structuredContent.windows], ['person', null]);
   await client.tool('screen_say', { text: 'The code is in your mail.' });
-  await person.told('note').catch(() => {});
+  await waitFor('the message at the page', () => person.socket.texts.some((text) => JSON.stringify(text).includes('in your mail')));
   assert.equal((await daemon.json('GET', '/v1/notes')).notes.at(-1).text, 'The code is in your mail.');
   await box.paint(env, 'window', 0, 0, 320, 200, '0000ff');
   await person.call('hand_back', { message: 'it was "easy"' });
