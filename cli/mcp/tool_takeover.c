@@ -238,6 +238,11 @@ static void ask_person(struct wait *wait, const struct takeover_wish *wish)
 	json_t *takeover = tool_ask(wait->call, "POST", "/v1/takeovers", body, TOOL_SILENCE_MS);
 	if (takeover != NULL) {
 		wait->url = xstrdup(reply_text(takeover, "url"));
+		if (json_is_true(json_object_get(takeover, "resumed")))
+			tool_text(wait->call, "A takeover was open already, for \"%s\": this call went on "
+					      "waiting for that one. A new note reached the person as a "
+					      "message; steps and times stayed as they were.",
+				reply_text(takeover, "note"));
 		wait_for_end(wait, takeover, wish->wait_s);
 	}
 	json_decref(takeover);

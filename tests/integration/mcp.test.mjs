@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { boxTest, isAlive, patience, root, waitFor } from './harness.mjs';
+import { boxTest, isAlive, patience, programs, root, waitFor } from './harness.mjs';
 import { connect, imagesOf, pictureOf, startTurning, textOf } from './mcp.mjs';
 import { assertPixel, assertSamePixels } from './png.mjs';
 import { control, Person } from './takeovers.mjs';
@@ -52,6 +52,13 @@ boxTest('the schemas are what the tools take: each unknown member is named, each
       }
     }
   }
+});
+
+boxTest('docs/mcp.md has each tool with its arguments', async (box) => {
+  const page = fs.readFileSync(path.join(root, 'docs/mcp.md'), 'utf8');
+  const rows = Object.fromEntries([...page.matchAll(/^\| `(screen_\w+)` \| (.*?) \|/gm)].map(([, name, args]) => [name, [...args.matchAll(/`(\w+)`/g)].map(([, arg]) => arg)]));
+  const { tools } = await (await connect(box, null)).listTools();
+  assert.deepEqual(rows, Object.fromEntries(tools.map(({ name, inputSchema }) => [name, Object.keys(inputSchema.properties)])));
 });
 
 boxTest('a screen larger than a model\'s pictures: one space for pictures, points, areas and windows', async (box) => {
@@ -269,6 +276,10 @@ boxTest('a call that is cut off leaves the takeover open; the next one resumes i
   const asked = await fourth.tool('screen_takeover', { note: 'once more', wait_s: 0 });
   assert.equal(asked.structuredContent.state, 'open');
   assert(textOf(asked).includes(asked.structuredContent.url));
+  const more = await fourth.tool('screen_takeover', { note: 'and the captcha', wait_s: 0 });
+  assert.match(textOf(more), /open already, for "once more"/);
+  assert.equal(more.structuredContent.id, asked.structuredContent.id);
+  assert.equal((await daemon.json('GET', '/v1/notes')).notes.at(-1).text, 'and the captcha');
   await fourth.tool('screen_takeover', { cancel: true });
   assert.equal(await open(), null);
   await fourth.refused('screen_takeover', { cancel: true }, /No takeover is open/);
@@ -378,15 +389,16 @@ boxTest('no daemon, and one that is started anew', async (box) => {
 });
 
 boxTest('the inspector finds nothing wrong', async (box, t) => {
-  // Too large to be a dependency of the tests: npm install --prefix tests --no-save --ignore-scripts @modelcontextprotocol/inspector
-  const inspector = path.join(root, 'tests/node_modules/.bin/mcp-inspector');
+  // Too large to be a dependency of the tests: npm install --prefix /tmp/i --ignore-scripts @modelcontextprotocol/inspector,
+  // then MCP_INSPECTOR=/tmp/i/node_modules/.bin/mcp-inspector. It needs no network to run.
+  const inspector = process.env.MCP_INSPECTOR || path.join(root, 'tests/node_modules/.bin/mcp-inspector');
   if (!fs.existsSync(inspector)) {
     t.skip('@modelcontextprotocol/inspector is not installed');
     return;
   }
   const { daemon } = await box.startScreen({ width: 320, height: 200 });
   const inspect = async (...args) => JSON.parse(await box.ok(inspector,
-    ['--cli', '-e', `BOXSCREEN_SOCKET=${daemon.socket}`, (await import('./harness.mjs')).programs.boxscreen, 'mcp', ...args], { timeoutMs: 60000 }));
+    ['--cli', '-e', `BOXSCREEN_SOCKET=${daemon.socket}`, programs.boxscreen, 'mcp', ...args], { timeoutMs: 60000 }));
   assert.equal((await inspect('--method', 'tools/list')).tools.length, 9);
   const shot = await inspect('--method', 'tools/call', '--tool-name', 'screen_shot');
   assert.equal(pictureOf(shot).width, 320);
