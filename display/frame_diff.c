@@ -129,8 +129,9 @@ static int same_rows(const struct frame *before, const struct frame *after,
 void frame_diff_extents(const struct frame *before, const struct frame *after,
 	const struct rect *area, struct rect *out)
 {
-	*out = (struct rect){0};
-	frame_diff_grow(before, after, area, out);
+	struct rect extents = {0};
+	frame_diff_grow(before, after, area, &extents);
+	*out = extents;
 }
 
 void frame_diff_grow(const struct frame *before, const struct frame *after,

@@ -18,7 +18,7 @@ void frame_diff(const struct frame *before, const struct frame *after, pixman_re
 
 /*
  * The smallest rectangle that holds every pixel of `area` that differs; empty when none does. Both
- * frames have the same size.
+ * frames have the same size; `out` may be `area` itself.
  */
 void frame_diff_extents(const struct frame *before, const struct frame *after,
 	const struct rect *area, struct rect *out);
