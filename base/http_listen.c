@@ -81,7 +81,7 @@ static bool drop_slowest(struct http_listener *listener)
 {
 	struct http_connection *connection, *slowest = NULL;
 	list_for_each(connection, &listener->connections, link) {
-		if (connection->phase != HTTP_PHASE_ANSWER &&
+		if (connection->phase != HTTP_PHASE_ANSWER && !connection->is_turned_away &&
 			(slowest == NULL || connection->since_us < slowest->since_us))
 			slowest = connection;
 	}
