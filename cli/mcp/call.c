@@ -205,7 +205,8 @@ void call_start(struct server *server, const struct rpc_message *request,
 	const struct session_terms *terms, struct batch *batch)
 {
 	const char *name = json_string_value(json_object_get(request->params, "name"));
-	const json_t *arguments = json_object_get(request->params, "arguments");
+	const json_t *given = json_object_get(request->params, "arguments");
+	const json_t *arguments = json_is_null(given) ? NULL : given;
 	const struct tool *tool = name != NULL ? tools_find(server->tools, name) : NULL;
 	json_t *refusal = NULL;
 	if (name == NULL)

@@ -85,6 +85,17 @@ static void fail_with_errno(struct tool_call *call, int error)
 		tool_fail(call, "The box's screen cannot be reached: %s.", boxscreen_strerror(error));
 }
 
+/* How much of a batch was done before it failed; 0 for all else. */
+static int done_before(const struct boxscreen_answer *answer)
+{
+	size_t len;
+	const char *body = boxscreen_answer_body(answer, &len);
+	json_t *reply = json_loadb(body, len, 0, NULL);
+	int done = (int)json_integer_value(json_object_get(reply, "done"));
+	json_decref(reply);
+	return done;
+}
+
 bool tool_judge(struct tool_call *call, int ret, const struct boxscreen_answer *answer)
 {
 	const char *message;
@@ -102,6 +113,10 @@ bool tool_judge(struct tool_call *call, int ret, const struct boxscreen_answer *
 		tool_fail(call, "The daemon answered with HTTP status %d.",
 			boxscreen_answer_status(answer));
 	free(advice);
+	int done = done_before(answer);
+	if (done > 0)
+		tool_text(call, "%d action%s before it %s done.", done, done == 1 ? "" : "s",
+			done == 1 ? "was" : "were");
 	return false;
 }
 

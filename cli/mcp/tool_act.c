@@ -32,8 +32,10 @@ static void read_wish(struct json_reader *reader, struct act_wish *wish)
 				"must be \"if_changed\", \"changed_part\", \"always\" or \"none\"");
 		wish->picture = (enum picture_wish)i;
 	}
-	json_read_int(reader, "quiet_ms", 10, 60000, &wish->quiet_ms);
-	json_read_int(reader, "timeout_ms", 0, 120000, &wish->timeout_ms);
+	bool has_quiet = json_read_int(reader, "quiet_ms", 10, 60000, &wish->quiet_ms);
+	if (json_read_int(reader, "timeout_ms", 10, 120000, &wish->timeout_ms) && !has_quiet &&
+		wish->timeout_ms < wish->quiet_ms)
+		wish->quiet_ms = wish->timeout_ms; /* less time than that: less rest will do */
 }
 
 /* actions: taken. */
@@ -82,7 +84,7 @@ static void say_what_changed(struct tool_call *call, const json_t *facts)
 				      ? "The screen changed"
 				      : "Nothing on the screen changed";
 	if (json_is_integer(settled))
-		tool_text(call, "%d action%s done. %s%s and was at rest after %lld ms.", done,
+		tool_text(call, "%d action%s done. %s%s; it was at rest after %lld ms.", done,
 			done == 1 ? "" : "s", verdict, changed,
 			(long long)json_integer_value(settled));
 	else

@@ -189,29 +189,36 @@ static void wait_for_end(struct wait *wait, const json_t *takeover, int wait_s)
 
 /* What to wait for */
 
-/* The outcome that came after a caller was cut off: told now. False: there is none. */
-static bool tell_unheard(struct tool_call *call)
+/* How the newest takeover ended. This way the daemon learns that it has been told, and adds a picture. */
+static void tell_again(struct tool_call *call, const json_t *last)
+{
+	char *target = xasprintf("/v1/takeovers/%s?shot=1", reply_text(last, "id"));
+	json_t *takeover = tool_ask(call, "GET", target, NULL, TOOL_SILENCE_MS);
+	free(target);
+	if (takeover != NULL) {
+		tool_text(call, "This is what became of the takeover \"%s\", which ended at %s. Nothing new "
+				"was asked: call again with a note if you need a person once more.",
+			reply_text(takeover, "note"), reply_text(takeover, "ended_at"));
+		tell_end(call, takeover);
+	}
+	json_decref(takeover);
+}
+
+/*
+ * None is open. What became of the last one, if nobody has been told since the caller who waited for it
+ * was cut off, or if nothing else is wanted. False: there is no such.
+ */
+static bool tell_last(struct tool_call *call, bool wants_nothing_else)
 {
 	json_t *reply = tool_ask(call, "GET", "/v1/takeovers", NULL, TOOL_SILENCE_MS);
 	const json_t *last = json_array_get(json_object_get(reply, "takeovers"), 0);
 	bool is_unheard = json_is_true(json_object_get(last, "unheard")) &&
 			  strcmp(reply_text(last, "state"), "handed_back") == 0;
-	if (is_unheard) {
-		/* This way the daemon learns that it has been told, and adds a fresh picture. */
-		char *target = xasprintf("/v1/takeovers/%s?shot=1", reply_text(last, "id"));
-		json_t *takeover = tool_ask(call, "GET", target, NULL, TOOL_SILENCE_MS);
-		free(target);
-		if (takeover != NULL) {
-			tool_text(call, "This is what became of the takeover \"%s\", at %s, while nobody "
-					"waited for it. Nothing new was asked: call again if you need a "
-					"person once more.",
-				reply_text(takeover, "note"), reply_text(takeover, "ended_at"));
-			tell_end(call, takeover);
-		}
-		json_decref(takeover);
-	}
+	bool is_told = last != NULL && (is_unheard || wants_nothing_else);
+	if (is_told)
+		tell_again(call, last);
 	json_decref(reply);
-	return is_unheard || call->is_error;
+	return is_told || call->is_error;
 }
 
 /* The takeover that is open now, or NULL (no error). */
@@ -281,7 +288,7 @@ void tool_takeover(struct tool_call *call)
 		return;
 	if (wish.cancels && open != NULL) {
 		cancel(call, open);
-	} else if (open == NULL && !wish.cancels && tell_unheard(call)) {
+	} else if (open == NULL && !wish.cancels && tell_last(call, wish.note == NULL)) {
 		/* That is the result. */
 	} else if (wish.note != NULL) {
 		ask_person(&wait, &wish);
