@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unit tests of cli/mcp/rpc, and of cli/base64, by which its pictures travel. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/base64.h"
+#include "cli/mcp/rpc.h"
+
+/* Lines */
+
+static void note_line(void *arg, const char *line, size_t len)
+{
+	if (line != NULL)
+		assert_int_equal(line[len], '\0');
+	buffer_printf(arg, "[%s]", line != NULL ? line : "too long");
+}
+
+static void expect_lines(const char *stream, const char *expected)
+{
+	size_t len = strlen(stream);
+	for (size_t step = 1; step <= len + 1; step++) {
+		struct buffer seen = {0};
+		struct rpc_lines lines = {.on_line = note_line, .arg = &seen};
+		for (size_t at = 0; at < len; at += step)
+			rpc_lines_feed(&lines, stream + at, at + step < len ? step : len - at);
+		buffer_append(&seen, "", 1);
+		assert_string_equal((const char *)seen.data, expected);
+		buffer_finish(&seen);
+		rpc_lines_finish(&lines);
+	}
+}
+
+static void splits_lines(void **state)
+{
+	(void)state;
+	expect_lines("a\nbc\n\nd", "[a][bc][]");
+	expect_lines("\n", "[]");
+	expect_lines("unfinished", "");
+	expect_lines("{\"a\":1}\r\n{}\n", "[{\"a\":1}\r][{}]");
+}
+
+static void tells_a_line_that_is_too_long_once(void **state)
+{
+	(void)state;
+	struct buffer seen = {0};
+	struct rpc_lines lines = {.on_line = note_line, .arg = &seen};
+	char *part = malloc(1 << 20);
+	memset(part, 'x', 1 << 20);
+	for (int i = 0; i < 40; i++)
+		rpc_lines_feed(&lines, part, 1 << 20);
+	assert_true(lines.line.capacity < RPC_LINE_MAX); /* it is not kept */
+	rpc_lines_feed(&lines, "x\nnext\n", 7);
+	buffer_append(&seen, "", 1);
+	assert_string_equal((const char *)seen.data, "[too long][next]");
+	buffer_finish(&seen);
+	/* One of just the greatest length is whole. */
+	for (int i = 0; i < 16; i++)
+		rpc_lines_feed(&lines, part, 1 << 20);
+	rpc_lines_feed(&lines, "\n", 1);
+	assert_int_equal(seen.len, RPC_LINE_MAX + 2);
+	buffer_finish(&seen);
+	rpc_lines_finish(&lines);
+	free(part);
+}
+
+/* Messages */
+
+static struct rpc_message read_text(const char *text, json_t **json)
+{
+	struct rpc_message message;
+	*json = json_loads(text, JSON_DECODE_ANY, NULL);
+	assert_non_null(*json);
+	rpc_read(*json, &message);
+	return message;
+}
+
+static void expect(const char *text, enum rpc_kind kind, enum rpc_code code)
+{
+	json_t *json;
+	struct rpc_message message = read_text(text, &json);
+	assert_int_equal(message.kind, kind);
+	if (kind == RPC_FAULTY) {
+		assert_int_equal(message.code, code);
+		assert_true(strlen(message.fault) > 10);
+	}
+	json_decref(json);
+}
+
+static void reads_messages(void **state)
+{
+	(void)state;
+	expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\"}", RPC_REQUEST, 0);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":\"\",\"method\":\"m\",\"params\":{}}", RPC_REQUEST, 0);
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"m\"}", RPC_NOTIFICATION, 0);
+	expect("{\"jsonrpc\":\"2.0\",\"method\":\"m\",\"params\":[]}", RPC_NOTIFICATION, 0);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":null}", RPC_RESPONSE, 0);
+	expect("{\"jsonrpc\":\"2.0\",\"error\":{}}", RPC_RESPONSE, 0);
+	expect("[]", RPC_FAULTY, RPC_INVALID_REQUEST);
+	expect("{\"id\":1,\"method\":\"m\"}", RPC_FAULTY, RPC_INVALID_REQUEST);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":1}", RPC_FAULTY, RPC_INVALID_REQUEST);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"m\"}", RPC_FAULTY, RPC_INVALID_REQUEST);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":1.0,\"method\":\"m\"}", RPC_FAULTY, RPC_INVALID_REQUEST);
+	expect("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"m\",\"params\":[]}", RPC_FAULTY,
+		RPC_INVALID_PARAMS);
+}
+
+static void tells_ids_apart(void **state)
+{
+	(void)state;
+	json_t *one = json_integer(1), *same = json_integer(1), *text = json_string("1");
+	assert_true(rpc_id_equals(one, same));
+	assert_false(rpc_id_equals(one, text));
+	assert_false(rpc_id_equals(NULL, NULL));
+	json_decref(one);
+	json_decref(same);
+	json_decref(text);
+}
+
+/* Base64 */
+
+static void expect_base64(const char *bytes, const char *expected)
+{
+	struct buffer text = {0}, back = {0};
+	base64_encode(bytes, strlen(bytes), &text);
+	buffer_append(&text, "", 1);
+	assert_string_equal((const char *)text.data, expected);
+	assert_true(base64_decode(expected, &back));
+	assert_int_equal(back.len, strlen(bytes));
+	assert_memory_equal(back.data != NULL ? (const char *)back.data : "", bytes, back.len);
+	buffer_finish(&text);
+	buffer_finish(&back);
+}
+
+static void encodes_base64(void **state)
+{
+	(void)state;
+	/* RFC 4648, section 10 */
+	expect_base64("", "");
+	expect_base64("f", "Zg==");
+	expect_base64("fo", "Zm8=");
+	expect_base64("foo", "Zm9v");
+	expect_base64("foob", "Zm9vYg==");
+	expect_base64("fooba", "Zm9vYmE=");
+	expect_base64("foobar", "Zm9vYmFy");
+	expect_base64("\xfb\xff\xfe", "+//+");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(splits_lines),
+		cmocka_unit_test(tells_a_line_that_is_too_long_once),
+		cmocka_unit_test(reads_messages),
+		cmocka_unit_test(tells_ids_apart),
+		cmocka_unit_test(encodes_base64),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
