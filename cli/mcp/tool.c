@@ -38,8 +38,10 @@ void tool_fail(struct tool_call *call, const char *format, ...)
 
 void tool_picture(struct tool_call *call, const char *mime, const char *base64)
 {
+	/* Half a megabyte of letters need not be looked at for whether they are UTF-8. */
 	json_array_append_new(call->content,
-		json_pack("{s:s, s:s, s:s}", "type", "image", "data", base64, "mimeType", mime));
+		json_pack("{s:s, s:o, s:s}", "type", "image", "data", json_string_nocheck(base64),
+			"mimeType", mime));
 	call->has_picture = true;
 }
 

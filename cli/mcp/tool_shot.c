@@ -12,6 +12,8 @@
 #include "cli/replies.h"
 
 #define SAVE_SILENCE_MS 160000
+/* The daemon's. */
+#define QUIET_DEFAULT_MS 150
 
 struct shot_wish {
 	bool has_region, has_grid, has_cursor, has_link;
@@ -73,7 +75,7 @@ static bool read_wish(struct tool_call *call, struct shot_wish *wish)
 	json_read_bool(&reader, "cursor", &wish->has_cursor);
 	json_read_bool(&reader, "link", &wish->has_link);
 	read_choice(&reader, "wait", "stable", "change", &wish->wait);
-	if (json_read_int(&reader, "timeout_ms", 0, 120000, &wish->timeout_ms) && wish->wait == NULL)
+	if (json_read_int(&reader, "timeout_ms", 10, 120000, &wish->timeout_ms) && wish->wait == NULL)
 		json_reader_fail(&reader, "timeout_ms", "is for wait: give that too");
 	if (call->options->is_sandbox)
 		read_choice(&reader, "record", "start", "stop", &wish->record);
@@ -104,10 +106,8 @@ static json_t *options_of(
 	if (wish->wait != NULL) {
 		json_object_set_new(options, "wait", json_string(wish->wait));
 		json_object_set_new(options, "timeout_ms", json_integer(wish->timeout_ms));
-		/* Else a short time-out would be refused. */
-		if (wish->timeout_ms < 150)
-			json_object_set_new(options, "quiet_ms",
-				json_integer(wish->timeout_ms > 10 ? wish->timeout_ms : 10));
+		if (wish->timeout_ms < QUIET_DEFAULT_MS) /* less time: less rest will do */
+			json_object_set_new(options, "quiet_ms", json_integer(wish->timeout_ms));
 	}
 	return options;
 }
@@ -178,6 +178,10 @@ static json_t *take(struct tool_call *call, const struct shot_wish *wish)
 	}
 	if (facts != NULL && wish->wait != NULL)
 		say_wait_end(call, wish, facts);
+	if (facts != NULL && wish->has_grid && space.width != space.screen_width)
+		tool_text(call, "The grid's numbers are pixels of the screen, which is larger than the "
+				"picture: coordinates are those times %.5g.",
+			(double)space.width / space.screen_width);
 	json_decref(options);
 	return facts;
 }

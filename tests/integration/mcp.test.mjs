@@ -76,6 +76,7 @@ boxTest('a screen larger than a model\'s pictures: one space for pictures, point
   assertSamePixels(pictureOf(part), await daemon.shot('?region=200,100,400,200')); // as sharp as the screen is
   assert.deepEqual(part.structuredContent.shows, [100, 50, 200, 100]);
   assert.match(textOf(part), /\(100 \+ px \* 0\.5, 50 \+ py \* 0\.5\)/);
+  assert.match(textOf(await client.tool('screen_shot', { grid: true })), /coordinates are those times 0\.5/);
   const window = await box.paint(env, 'window', 400, 200, 600, 300, 'ff0000');
   const status = await client.tool('screen_status');
   const told = status.structuredContent.windows.find(({ id }) => id === window.window);
@@ -154,9 +155,10 @@ boxTest('waits, the grid and a link to the picture', async (box) => {
   assert.equal((await client.tool('screen_shot')).structuredContent.url, undefined);
   const gridded = pictureOf(await client.tool('screen_shot', { grid: true }));
   assert.throws(() => assertSamePixels(gridded, pictureOf(linked)));
+  await client.tool('screen_shot', { wait: 'stable', timeout_ms: 10 });
   await client.refused('screen_shot', { region: [0, 0, 10] }, /region: must be/);
   await client.refused('screen_shot', { region: [0, 0, 10, 10], window: 'active' }, /window: cannot go with region/);
-  await client.refused('screen_shot', { timeout_ms: 5 }, /timeout_ms: is for wait/);
+  await client.refused('screen_shot', { timeout_ms: 50 }, /timeout_ms: is for wait/);
   await client.refused('screen_shot', { window: 4294967294 }, /not_found: there is no such window/);
 });
 
