@@ -55,6 +55,7 @@ bool encoder_is_dirty(const struct encoder *encoder);
 struct encoder_wish {
 	bool is_key;       /* decoding can begin here */
 	bool is_text;      /* search far for where a line has gone */
+	bool is_scene;     /* much is new: a key costs little more */
 	bool is_fine;      /* little is new, and stays: leave no trace of what was there before */
 };
 

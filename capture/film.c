@@ -20,11 +20,13 @@
 #include "base/log.h"
 
 /*
- * Where one can seek to: after so many pictures, or so much time, whichever is first and something
- * changes then. A key of a page of text has 100 to 200 kB, as much as minutes of an agent's typing.
+ * Where one can seek to: after so many pictures, or so much time, whichever is first, with the next
+ * new scene; after twice as much with whatever changes. A key of a page of text has 100 to 200 kB, as
+ * much as minutes of an agent's typing; where all is new anyway it costs little more. What seeking takes
+ * are the pictures since the last key to be decoded, about a millisecond each.
  */
 #define KEY_PICTURES          300
-#define KEY_INTERVAL_US       60000000
+#define KEY_INTERVAL_US       300000000
 /* For a replay and those who join a broadcast; also the length of an HLS segment. */
 #define KEY_INTERVAL_SHORT_US 4000000
 #define HEARTBEAT_US          1000000
@@ -205,10 +207,15 @@ static void hand_out(struct film *film, struct packet *packet)
 	pthread_mutex_unlock(&film->lock);
 }
 
-static bool is_key_due(const struct film *film, const struct news *news, int64_t now_us)
+static bool is_key_due(
+	const struct film *film, const struct news *news, bool is_scene, int64_t now_us)
 {
-	return news->is_key_wanted || film->last_key_us == 0 || film->since_key >= KEY_PICTURES ||
-	       now_us - film->last_key_us >= news->key_interval_us;
+	int64_t passed_us = now_us - film->last_key_us;
+	if (news->is_key_wanted || film->last_key_us == 0)
+		return true;
+	if (news->key_interval_us == KEY_INTERVAL_SHORT_US || is_scene)
+		return film->since_key >= KEY_PICTURES || passed_us >= news->key_interval_us;
+	return film->since_key >= 2 * KEY_PICTURES || passed_us >= 2 * news->key_interval_us;
 }
 
 /* The awake time of a picture: of its frame, or now for what we drew ourselves. */
@@ -251,7 +258,7 @@ static void make_picture(struct film *film, struct news *news)
 	bool is_beat = news->is_opening || now_us - film->last_packet_us >= news->still_us;
 	if (!is_changed && !news->is_key_wanted && !is_beat)
 		return;
-	wish.is_key = is_key_due(film, news, now_us);
+	wish.is_key = is_key_due(film, news, wish.is_scene, now_us);
 	struct packet *packet = film_canvas_encode(film->canvas, &wish);
 	film->last_packet_us = now_us;
 	if (packet == NULL)

@@ -20,6 +20,8 @@
 #define CARD_TEXT PRIVACY_CARD_TEXT
 /* Parts smaller than this of the canvas are not worth a look at what they are. */
 #define LOOK_SHARE 16
+/* What changes at least this of it is a new scene. */
+#define SCENE_SHARE 4
 
 struct film_canvas {
 	int width, height;           /* even */
@@ -278,15 +280,18 @@ static void take_frame(struct film_canvas *canvas, const struct film_view *view,
 	frame_unref(before);
 }
 
-static void look(struct film_canvas *canvas, pixman_region32_t *damage)
+/* What the damaged part looks like, if it is large enough to tell, and whether it is a new scene. */
+static bool look(struct film_canvas *canvas, pixman_region32_t *damage)
 {
 	const pixman_box32_t *box = pixman_region32_extents(damage);
 	struct rect rect = {box->x1 + canvas->region.x, box->y1 + canvas->region.y,
 		box->x2 - box->x1, box->y2 - box->y1};
 	struct rect whole = {0, 0, canvas->frame->width, canvas->frame->height};
 	rect = rect_intersect(&rect, &whole);
-	if ((long)rect.width * rect.height * LOOK_SHARE > (long)canvas->width * canvas->height)
+	long area = (long)rect.width * rect.height, all = (long)canvas->width * canvas->height;
+	if (area * LOOK_SHARE > all)
 		canvas->has_text = frame_looks_like_text(canvas->frame, &rect);
+	return area * SCENE_SHARE > all;
 }
 
 /* Whether the overlay would draw elsewhere, more or less than it has drawn. */
@@ -336,7 +341,7 @@ bool film_canvas_show(struct film_canvas *canvas, const struct film_view *view, 
 	pixman_region32_init(&damage);
 	if (view->frame != NULL) {
 		take_frame(canvas, view, &damage);
-		look(canvas, &damage);
+		wish->is_scene = look(canvas, &damage);
 	}
 	if (canvas->frame != NULL)
 		paint(canvas, &damage, is_overlay_new, now_us);
