@@ -4,7 +4,7 @@
 // in one run: boxscreend (as it is, and at 25 a second) and ffmpeg -f x11grab with libx264 as people run it. Prints
 // for each workload CPU in cores, kB/s, pictures, and the ratios to the peers. `quality` shows page after page of
 // text and compares each video, half a second after each change, with a lossless screenshot (SSIM, 1 is the
-// same). An agent's ten minutes are tests/bench/session.mjs. BOXSCREEN_BUILD names the build.
+// same); `moving` scrolls text and compares each picture with the place that it shows (PSNR in dB). An agent's ten minutes are tests/bench/session.mjs. BOXSCREEN_BUILD names the build.
 import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -99,8 +99,50 @@ async function measureQuality(box, recorder) {
   return { ssim: values.reduce((a, b) => a + b) / values.length, worst: Math.min(...values), size };
 }
 
+const PART = { x: 40, y: 200, width: 900, height: 400 }; // of the page, without the browser's own
+const [PLACES, STEP_PX, STEP_MS] = [90, 12, 33];
+
+/** The brightness of the part, 0 to 255, as a video keeps it. */
+function readGrey(picture) {
+  return Uint8Array.from({ length: PART.width * PART.height }, (_, i) => {
+    const [r, g, b] = picture.pixel(PART.x + i % PART.width, PART.y + Math.floor(i / PART.width));
+    return Math.round(0.299 * r + 0.587 * g + 0.114 * b);
+  });
+}
+
+function psnr(a, aAt, b) {
+  let sum = 0;
+  for (let i = 0; i < b.length; i++) sum += (a[aAt + i] - b[i]) ** 2;
+  return 10 * Math.log10(255 * 255 * b.length / Math.max(sum, 1));
+}
+
+/** PSNR of each picture of scrolling text to the place that it shows, by a screenshot of that. */
+async function measureMoving(box, recorder) {
+  const server = await box.startXvfb(SIZE);
+  const shots = await box.startDaemon({ display: server.display });
+  const browser = await startPage(box, server);
+  const file = box.file(`moving-${recorder}.mp4`);
+  const recording = await RECORDERS[recorder](box, server, file);
+  await browser.run(`window.place = 0; const timer = setInterval(() => { scrollTo(0, ++window.place * ${STEP_PX});
+    if (window.place >= ${PLACES}) clearInterval(timer); }, ${STEP_MS}); void 0`);
+  await waitFor('the end', () => browser.run(`window.place >= ${PLACES}`), 20000, 50);
+  await recording.stop();
+  const places = [];
+  for (let i = 0; i <= PLACES; i++) {
+    await browser.run(`scrollTo(0, ${i * STEP_PX})`);
+    places.push(readGrey(await shots.shot('?wait=stable&quiet_ms=100')));
+  }
+  const { stdout } = await box.run('ffmpeg', ['-v', 'error', '-i', file, '-vsync', 'passthrough', '-vf',
+    `crop=${PART.width}:${PART.height}:${PART.x}:${PART.y},scale=in_range=tv:out_range=pc,format=gray`, '-pix_fmt', 'gray', '-f', 'rawvideo', '-'], { timeoutMs: 60000 });
+  const size = PART.width * PART.height, count = Math.floor(stdout.length / size);
+  const best = Array.from({ length: count }, (_, i) => places.map((place, n) => ({ n, db: psnr(stdout, i * size, place) })).reduce((a, b) => a.db > b.db ? a : b))
+    .filter(({ n }) => n > 5 && n < PLACES - 5); // while it moves
+  const values = best.map(({ db }) => db).sort((a, b) => a - b);
+  return { median: values[values.length >> 1], worst: values[0], count: values.length };
+}
+
 const recorders = argument('--only')?.split(',') ?? Object.keys(RECORDERS);
-const works = argument('--work')?.split(',') ?? [...Object.keys(WORKLOADS), 'quality'];
+const works = argument('--work')?.split(',') ?? [...Object.keys(WORKLOADS), 'quality', 'moving'];
 for (const work of works) {
   console.log(`\n${work}`);
   const results = {};
@@ -108,6 +150,11 @@ for (const work of works) {
     if (work === 'quality') {
       const { ssim, worst, size } = await inBox((box) => measureQuality(box, recorder));
       console.log(`  ${recorder.padEnd(14)} SSIM ${ssim.toFixed(4)}, worst ${worst.toFixed(4)}, ${(size / 1000).toFixed(0)} kB`);
+      continue;
+    }
+    if (work === 'moving') {
+      const { median, worst, count } = await inBox((box) => measureMoving(box, recorder));
+      console.log(`  ${recorder.padEnd(14)} ${median.toFixed(1)} dB in the median, ${worst.toFixed(1)} at worst, ${count} pictures`);
       continue;
     }
     const result = results[recorder] = await inBox((box) => measure(box, work, recorder));
