@@ -159,6 +159,18 @@ static bool take_answer(struct wait *wait, const struct boxscreen_answer *answer
 	return is_over;
 }
 
+/* Whether to ask again in a moment: nothing is lost meanwhile. */
+static bool comes_later(struct wait *wait, int ret, const struct boxscreen_answer *answer)
+{
+	bool is_crowded = ret == 0 && boxscreen_answer_status(answer) == 429;
+	if ((!is_crowded && !reply_may_come_later(ret)) || clock_monotonic_us() >= wait->end_us)
+		return false;
+	set_words(wait, xstrdup(is_crowded
+			? "too many calls wait at the daemon; trying again"
+			: "the daemon does not answer; waiting for it to come back"));
+	return true;
+}
+
 /* Waits for the end, however often the connection breaks. `takeover`: as it stands now. */
 static void wait_for_end(struct wait *wait, const json_t *takeover, int wait_s)
 {
@@ -175,8 +187,7 @@ static void wait_for_end(struct wait *wait, const json_t *takeover, int wait_s)
 		struct boxscreen_answer *answer;
 		beat(wait);
 		int ret = ask(wait, &answer);
-		if (reply_may_come_later(ret) && clock_monotonic_us() < wait->end_us) {
-			set_words(wait, xstrdup("the daemon does not answer; waiting for it to come back"));
+		if (comes_later(wait, ret, answer)) {
 			is_over = !tool_sleep(wait->call, retry_ms);
 			retry_ms = retry_ms * 2 < RETRY_MAX_MS ? retry_ms * 2 : RETRY_MAX_MS;
 		} else {

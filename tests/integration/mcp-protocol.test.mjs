@@ -2,6 +2,7 @@
 //
 // boxscreen mcp line by line: both eras of the protocol, messages that are wrong, and ends at any moment.
 import assert from 'node:assert/strict';
+import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { boxTest, isAlive, patience, programs, waitFor } from './harness.mjs';
 import { startRaw, textOf } from './mcp.mjs';
@@ -225,6 +226,40 @@ boxTest('the end at any moment: answers to what was piped in, takeovers left ope
   await after.initialize();
   after.send(call('b', { name: 'screen_act', arguments: { actions: [{ type: 'cursor_position' }] } }));
   assert.match(textOf((await after.next(({ id: reply }) => reply === 'b', 20000)).result), /^1 action done/);
+});
+
+boxTest('what a daemon may answer: too many calls, half of an answer, no HTTP, nothing that is expected', async (box) => {
+  const takeover = { id: 't-1', state: 'open', version: 1, url: 'http://x/', expires_at: '2026-11-30T00:00:00.000Z' };
+  const http = (status, body) => `HTTP/1.1 ${status} x\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  const json = (status, value) => http(status, JSON.stringify(value));
+  const answers = [];
+  const daemon = net.createServer((connection) => {
+    connection.on('error', () => {});
+    connection.once('data', () => connection.end(answers.shift()));
+  });
+  const socket = box.file('stand-in.sock');
+  await new Promise((resolve) => daemon.listen(socket, resolve));
+  box.onClose(() => daemon.close());
+  const server = startRaw(box, { env: { BOXSCREEN_SOCKET: socket } });
+  await server.initialize();
+  const call = async (params, ...replies) => {
+    answers.push(...replies);
+    const { result } = await server.ask({ id: Math.random().toString(), method: 'tools/call', params });
+    assert.equal(answers.length, 0);
+    return result;
+  };
+  const told = await call(WAIT, json(200, { takeover: null }), json(200, { takeovers: [] }), json(201, takeover),
+    json(429, { error: 'too_many', message: 'x' }), json(429, { error: 'too_many', message: 'x' }),
+    json(200, { ...takeover, state: 'handed_back', ended_at: 'now', outcome: 'done', message: 'well' }));
+  assert.match(textOf(told), /^Handed back: done\. The person writes: well/);
+  for (const [reply, pattern] of [['HTTP/1.1 200 x\r\nContent-Length: 9\r\n\r\n{', /ended in the middle of the call/], ['220 smtp ready\r\n\r\n', /does not speak HTTP/],
+    [http(200, 'x'), /not the JSON that was expected/], [http(500, 'x'), /HTTP status 500/], [json(503, { error: 'screen_unavailable', message: 'no Xvfb' }), /no Xvfb.*screen_status/]]) {
+    const result = await call(STATUS, reply);
+    assert.equal(result.isError, true);
+    assert.match(textOf(result), pattern);
+  }
+  const shot = await call({ name: 'screen_shot' }, json(200, { screen: { state: 'ready', width: 9, height: 9 } }), http(200, 'no picture'));
+  assert.match(textOf(shot), /reply is no picture/);
 });
 
 boxTest('bad options are refused before anything is read', async (box) => {
