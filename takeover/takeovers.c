@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "takeover/takeovers.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/loop.h"
-#include "base/utf8.h"
 #include "display/privacy.h"
 #include "takeover/takeovers_private.h"
 #include "takeover/viewers.h"
@@ -19,8 +16,7 @@
  * The loop's timers run on a clock that stands still while a virtual machine is frozen. So nothing
  * sleeps longer than this while a page is open whose time may be over: it is pinged as often.
  */
-#define LOOK_MS       PEER_PING_MS
-#define PUSH_BODY_MAX 180 /* characters: what phones show of a notification */
+#define LOOK_MS PEER_PING_MS
 
 struct takeover_record *takeovers_current(const struct takeovers *takeovers)
 {
@@ -29,7 +25,7 @@ struct takeover_record *takeovers_current(const struct takeovers *takeovers)
 	return container_of(takeovers->records.next, struct takeover_record, link);
 }
 
-static void publish(struct takeovers *takeovers, const char *name, json_t *data)
+void takeovers_publish(struct takeovers *takeovers, const char *name, json_t *data)
 {
 	takeovers->events.on_event(takeovers->events.arg, name, data);
 }
@@ -42,22 +38,6 @@ struct links *takeovers_links(struct takeovers *takeovers)
 int64_t takeovers_wall_us(struct takeovers *takeovers, int64_t ends_us)
 {
 	return clock_wall_us() + ends_us - lifetime_now(&takeovers->lifetime);
-}
-
-/* What is told of a takeover: its record and what the clocks say. */
-static json_t *record_json(struct takeovers *takeovers, const struct takeover_record *record)
-{
-	json_t *json = takeover_record_json(record);
-	if (record->ended_wall_us != 0)
-		return json;
-	char expires[CLOCK_RFC3339_SIZE];
-	int64_t left_us = takeovers->takeover.ends_us - lifetime_now(&takeovers->lifetime);
-	clock_format_rfc3339(clock_wall_us() + left_us, expires);
-	json_object_set_new(json, "expires_at", json_string(expires));
-	json_object_set_new(json, "expires_in_s", json_integer(left_us / 1000000));
-	json_object_set_new(json, "extensions_left",
-		json_integer(TAKEOVER_EXTENSIONS_MAX - takeovers->takeover.extensions));
-	return json;
 }
 
 /* The lock, the gate and the privacy of the screen */
@@ -91,7 +71,7 @@ static void on_holder_changed(struct takeovers *takeovers)
 	move_lock(takeovers, old, holder);
 	if (was_locked == is_locked)
 		return;
-	publish(takeovers, is_locked ? "control.locked" : "control.unlocked",
+	takeovers_publish(takeovers, is_locked ? "control.locked" : "control.unlocked",
 		json_pack("{s:s}", "holder", is_locked ? "person" : "agent"));
 }
 
@@ -130,7 +110,7 @@ static void on_state_changed(struct takeovers *takeovers)
 		return; /* told by whoever opened it, with its link */
 	char *name = xasprintf("takeover.%s", takeover_state_name(state));
 	log_info("%s is %s", record->id, takeover_state_name(state));
-	publish(takeovers, name, record_json(takeovers, record));
+	takeovers_publish(takeovers, name, takeovers_record_json(takeovers, record));
 	free(name);
 }
 
@@ -141,7 +121,7 @@ static void on_left(struct takeovers *takeovers)
 	record->left_wall_us = clock_wall_us();
 	record->version++;
 	log_info("%s: the person has left", record->id);
-	publish(takeovers, "takeover.left", record_json(takeovers, record));
+	takeovers_publish(takeovers, "takeover.left", takeovers_record_json(takeovers, record));
 }
 
 static void on_end_moved(struct takeovers *takeovers)
@@ -155,7 +135,7 @@ static void on_end_moved(struct takeovers *takeovers)
 
 static void on_warned(struct takeovers *takeovers)
 {
-	json_t *json = record_json(takeovers, takeovers_current(takeovers));
+	json_t *json = takeovers_record_json(takeovers, takeovers_current(takeovers));
 	viewers_tell(takeovers->viewers, takeovers->takeover.holder,
 		json_pack("{s:s, s:i, s:O, s:O}", "t", "countdown", "left_s",
 			takeovers->takeover.warned_s, "expires_at",
@@ -383,219 +363,4 @@ void takeovers_destroy(struct takeovers *takeovers)
 	messages_destroy(takeovers->messages);
 	links_destroy(takeovers->links);
 	free(takeovers);
-}
-
-/* The agent's side */
-
-char *takeovers_url(const struct takeovers *takeovers, const char *secret)
-{
-	return xasprintf("%s/box/%s%st=%s", takeovers->config.public_url, takeovers->config.box_id,
-		takeovers->config.has_fragment_links ? "#" : "?", secret);
-}
-
-/* The note's beginning, cut between characters. */
-static char *push_body(const char *note)
-{
-	size_t len = strlen(note), at = 0;
-	uint32_t character;
-	for (int i = 0; i < PUSH_BODY_MAX && at < len; i++)
-		at += utf8_decode(note + at, len - at, &character);
-	return xasprintf("%.*s%s", (int)at, note, at < len ? "…" : "");
-}
-
-static void add_link(
-	struct takeovers *takeovers, json_t *json, const char *note, const char *secret)
-{
-	char *url = takeovers_url(takeovers, secret), *body = push_body(note);
-	char *title = xasprintf("%s needs you", takeovers->config.box_id);
-	json_object_set_new(json, "url", json_string(url));
-	json_object_set_new(json, "push",
-		json_pack("{s:s, s:s, s:s, s:O}", "title", title, "body", body, "url", url,
-			"expires_at", json_object_get(json, "expires_at")));
-	free(title);
-	free(body);
-	free(url);
-}
-
-static void forget_old_records(struct takeovers *takeovers)
-{
-	struct takeover_record *record, *tmp;
-	int count = 0;
-	list_for_each_safe (record, tmp, &takeovers->records, link) {
-		if (++count > TAKEOVER_RECORDS_MAX)
-			takeover_record_destroy(record);
-	}
-}
-
-static struct takeover_record *add_record(
-	struct takeovers *takeovers, const struct takeover_request *request)
-{
-	struct takeover_record *record = takeover_record_create();
-	if (!links_make_id('t', record->id)) {
-		takeover_record_destroy(record);
-		return NULL;
-	}
-	record->note = xstrdup(request->note);
-	record->instructions =
-		request->instructions != NULL ? json_incref(request->instructions) : json_array();
-	record->shot = request->shot != NULL ? json_incref(request->shot) : NULL;
-	list_prepend(&takeovers->records, &record->link);
-	forget_old_records(takeovers);
-	return record;
-}
-
-json_t *takeovers_open(
-	struct takeovers *takeovers, const struct takeover_request *request, bool *is_new)
-{
-	takeovers_tick(takeovers);
-	int64_t now_us = lifetime_now(&takeovers->lifetime);
-	struct takeover_record *record = takeovers_current(takeovers);
-	char secret[LINK_SECRET_SIZE];
-	struct link_info info;
-	*is_new = record == NULL;
-	if (*is_new)
-		record = add_record(takeovers, request);
-	int64_t ends_us = *is_new ? now_us + request->timeout_s * INT64_C(1000000)
-				  : takeovers->takeover.ends_us;
-	if (record == NULL ||
-		!links_mint(takeovers->links, VIEWER_CONTROL, ends_us, record->id, secret, &info)) {
-		if (*is_new)
-			takeover_record_destroy(record);
-		return NULL;
-	}
-	takeovers->is_dirty = true;
-	if (*is_new)
-		takeover_open(&takeovers->takeover, now_us, request->timeout_s * INT64_C(1000000));
-	else if (strcmp(record->note, request->note) != 0)
-		json_decref(takeovers_add_message(takeovers, false, request->note));
-	json_t *json = record_json(takeovers, record);
-	add_link(takeovers, json, record->note, secret);
-	if (*is_new)
-		publish(takeovers, "takeover.opened", json_deep_copy(json));
-	json_object_set_new(json, "resumed", json_boolean(!*is_new));
-	if (!*is_new)
-		json_object_set_new(json, "kept",
-			takeover_record_kept(
-				record, request, takeovers->takeover.window_us / 1000000));
-	takeovers_settle(takeovers);
-	return json;
-}
-
-static struct takeover_record *find_record(const struct takeovers *takeovers, const char *id)
-{
-	struct takeover_record *record;
-	list_for_each (record, &takeovers->records, link) {
-		if (strcmp(record->id, id) == 0)
-			return record;
-	}
-	return NULL;
-}
-
-json_t *takeovers_json(struct takeovers *takeovers, const char *id)
-{
-	takeovers_tick(takeovers);
-	const struct takeover_record *record =
-		id != NULL ? find_record(takeovers, id) : takeovers_current(takeovers);
-	return record != NULL ? record_json(takeovers, record) : NULL;
-}
-
-json_t *takeovers_list_json(struct takeovers *takeovers)
-{
-	json_t *list = json_array();
-	struct takeover_record *record;
-	takeovers_tick(takeovers);
-	list_for_each (record, &takeovers->records, link)
-		json_array_append_new(list, record_json(takeovers, record));
-	return list;
-}
-
-void takeovers_set_unheard(struct takeovers *takeovers, const char *id, bool is_unheard)
-{
-	struct takeover_record *record = find_record(takeovers, id);
-	if (record == NULL || record->is_unheard == is_unheard)
-		return;
-	record->is_unheard = is_unheard;
-	/* Written with the next change or question: callers are in the midst of answering. */
-	takeovers->needs_save = true;
-}
-
-const json_t *takeovers_shot(struct takeovers *takeovers, const char *id)
-{
-	const struct takeover_record *record = find_record(takeovers, id);
-	return record != NULL ? record->shot : NULL;
-}
-
-int takeovers_cancel(struct takeovers *takeovers, const char *id)
-{
-	takeovers_tick(takeovers);
-	const struct takeover_record *record = find_record(takeovers, id);
-	if (record == NULL)
-		return -ENOENT;
-	if (record->ended_wall_us != 0)
-		return -EALREADY;
-	takeover_cancel(&takeovers->takeover, lifetime_now(&takeovers->lifetime));
-	takeovers_settle(takeovers);
-	return 0;
-}
-
-bool takeovers_is_locked(struct takeovers *takeovers)
-{
-	takeovers_tick(takeovers);
-	return takeovers->takeover.holder != TAKEOVER_NOBODY;
-}
-
-int64_t takeovers_locked_since_wall_us(const struct takeovers *takeovers)
-{
-	return takeovers->held_since_wall_us;
-}
-
-json_t *takeovers_control_json(struct takeovers *takeovers)
-{
-	char since[CLOCK_RFC3339_SIZE];
-	bool is_locked = takeovers_is_locked(takeovers);
-	clock_format_rfc3339(takeovers->held_since_wall_us, since);
-	return json_pack("{s:s, s:b, s:s}", "holder", is_locked ? "person" : "agent", "locked",
-		is_locked, "since", since);
-}
-
-json_t *takeovers_add_message(struct takeovers *takeovers, bool is_from_person, const char *text)
-{
-	json_t *message = messages_add(takeovers->messages, is_from_person, text);
-	json_t *told = json_copy(message);
-	json_object_set_new(told, "t", json_string(is_from_person ? "note" : "say"));
-	viewers_tell(takeovers->viewers, 0, told);
-	publish(takeovers, "note", json_copy(message));
-	return message;
-}
-
-json_t *takeovers_say(struct takeovers *takeovers, const char *text)
-{
-	return takeovers_add_message(takeovers, false, text);
-}
-
-json_t *takeovers_notes_json(const struct takeovers *takeovers, int64_t since)
-{
-	return messages_json(takeovers->messages, since, 0, MESSAGES_KEPT_MAX);
-}
-
-bool takeovers_mint(struct takeovers *takeovers, enum viewer_role role, int ttl_s,
-	char secret[LINK_SECRET_SIZE], struct link_info *info)
-{
-	takeovers_tick(takeovers);
-	int64_t ends_us = lifetime_now(&takeovers->lifetime) + ttl_s * INT64_C(1000000);
-	if (!links_mint(takeovers->links, role, ends_us, "", secret, info))
-		return false;
-	takeovers->needs_save = true;
-	takeovers_settle(takeovers);
-	return true;
-}
-
-bool takeovers_revoke(struct takeovers *takeovers, const char *link_id)
-{
-	takeovers_tick(takeovers);
-	if (!links_revoke(takeovers->links, link_id))
-		return false;
-	takeovers->needs_save = true;
-	takeovers_settle(takeovers);
-	return true;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The inside of takeover/takeovers.h, for its own files: takeovers.c (what happens),
-   takeovers_page.c (what the page asks for) and takeovers_state.c (what is kept over a restart). */
+   takeovers_agent.c (what the agent asks for), takeovers_page.c (what the page asks for) and
+   takeovers_state.c (what is kept over a restart). */
 #ifndef TAKEOVER_TAKEOVERS_PRIVATE_H
 #define TAKEOVER_TAKEOVERS_PRIVATE_H
 
@@ -38,10 +39,16 @@ struct takeovers {
 /* The record of the takeover that is alive, or NULL. */
 struct takeover_record *takeovers_current(const struct takeovers *takeovers);
 
+/* Tells the daemon's events of it; takes data. */
+void takeovers_publish(struct takeovers *takeovers, const char *name, json_t *data);
+
 /* At the end of every call that may have changed something: saves, tells, arms the timer. */
 void takeovers_settle(struct takeovers *takeovers);
 
-/* Adds a message, tells the pages and publishes it. Its JSON is the caller's. */
+/* takeovers_agent.c: what is told of a takeover, from its record and the clocks. The caller's. */
+json_t *takeovers_record_json(struct takeovers *takeovers, const struct takeover_record *record);
+
+/* takeovers_agent.c: adds a message, tells the pages and publishes it. Its JSON is the caller's. */
 json_t *takeovers_add_message(struct takeovers *takeovers, bool is_from_person, const char *text);
 
 /* takeovers_page.c: a JSON message of a page. */
