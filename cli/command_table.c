@@ -355,9 +355,8 @@ const struct command commands[] = {
 			{"names", 'n', "screen|sandbox", "what the tools' names begin with; sandbox: as a "
 				"box's users know them", OPTION_CHOICE},
 			{"max-side", 'm', "PIXELS", "no picture is longer or higher than this (1568)"},
-			{"structured", 0, "auto|always|never", "whether results with a picture have "
-				"structuredContent; auto: unless the client is known to drop the picture then",
-				OPTION_CHOICE}),
+			{"structured", 0, "auto|always|never", "structuredContent beside a picture; auto: "
+				"unless the client drops the picture then", OPTION_CHOICE}),
 		.is_offline = true,
 		.run = command_mcp,
 	},

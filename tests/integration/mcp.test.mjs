@@ -145,9 +145,9 @@ boxTest('waits, the grid and a link to the picture', async (box) => {
   assert.match(textOf(unchanged), /Nothing changed within 200 ms/);
   assert(Date.now() - before < 5000 * patience);
   const waiting = client.tool('screen_shot', { wait: 'change', timeout_ms: 30000 });
-  await sleep(200);
-  await box.paint(env, 'window', 10, 10, 50, 50, '00ff00');
+  const blinking = await box.paint(env, 'blink', 10, 10, 50, 50, 200);
   assert.equal((await waiting).structuredContent.wait_end, 'changed');
+  await blinking.stop();
   const linked = await client.tool('screen_shot', { link: true });
   assert.deepEqual(await bytesOf(linked.structuredContent.url), Buffer.from(imagesOf(linked)[0].data, 'base64'));
   assert(Date.parse(linked.structuredContent.expires_at) - Date.now() > 3500e3);
