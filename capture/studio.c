@@ -6,12 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/loop.h"
 #include "capture/library.h"
 #include "capture/studio_private.h"
@@ -20,15 +17,7 @@
 #define LOG_MODULE "studio"
 #include "base/log.h"
 
-/* How often sizes are looked at while something records. */
-#define HOUSEKEEPING_MS 5000
-/* A server that does not answer cannot hold up a stop for longer. */
-#define LAST_FRAME_MS   500
-/* Chapters of actions: not more often than so, not more than so many. */
-#define AUTO_MARK_US    2000000
-#define CHAPTERS_MAX    1000
-
-static void tell(struct studio *studio, const char *event, struct entry *entry)
+void studio_tell(struct studio *studio, const char *event, struct entry *entry)
 {
 	if (!studio->is_closing)
 		studio->events.on_recording(studio->events.arg, event, entry);
@@ -113,7 +102,7 @@ int studio_check_space(const struct studio *studio, const char *path)
 static void on_trimmed(void *arg, const struct entry *entry)
 {
 	struct studio *studio = arg;
-	tell(studio, "recording.removed", (struct entry *)(uintptr_t)entry);
+	studio_tell(studio, "recording.removed", (struct entry *)(uintptr_t)entry);
 }
 
 void studio_trim(struct studio *studio)
@@ -160,7 +149,7 @@ static void note_recovery(struct studio *studio, struct entry *entry, const stru
 		entry->ended_wall_us = entry->created_wall_us + entry->duration_ms * 1000;
 	library_save(studio->library, entry);
 	log_info("recovered %s", entry->path);
-	tell(studio, "recording.recovered", entry);
+	studio_tell(studio, "recording.recovered", entry);
 }
 
 static void on_recovered(void *arg)
@@ -199,301 +188,7 @@ static void start_recovery(struct studio *studio)
 	}
 }
 
-/* Recordings */
-
-static struct recording *find(const struct studio *studio, const char *id)
-{
-	struct recording *recording;
-	list_for_each(recording, &studio->recordings, link) {
-		if (strcmp(recording->entry->id, id) == 0)
-			return recording;
-	}
-	return NULL;
-}
-
-static void on_housekeeping(void *arg)
-{
-	struct studio *studio = arg;
-	struct recording *recording;
-	list_for_each(recording, &studio->recordings, link)
-		studio_refresh(studio, recording->entry);
-	studio_trim(studio);
-	if (studio->recording_count > 0)
-		loop_timer_arm(studio->housekeeping, HOUSEKEEPING_MS);
-}
-
-static void refresh(struct recording *recording)
-{
-	struct entry *entry = recording->entry;
-	struct recorder_status status;
-	recorder_status(recording->recorder, &status);
-	entry->duration_ms = status.duration_ms;
-	entry->bytes = status.bytes;
-	entry->width = status.width;
-	entry->height = status.height;
-	entry->is_seekable = status.is_seekable;
-	mp4_notes_finish(&entry->chapters);
-	mp4_notes_finish(&entry->subtitles);
-	recorder_notes(recording->recorder, &entry->chapters, &entry->subtitles);
-}
-
-/* Into the entry: how it ended. */
-static void note_end(struct recording *recording)
-{
-	struct entry *entry = recording->entry;
-	struct recorder_status status;
-	recorder_status(recording->recorder, &status);
-	const char *error = status.state == RECORDER_NO_SPACE ? "no_space"
-			    : status.state == RECORDER_FAILED ? "failed"
-							      : recording->end_reason;
-	if (status.state == RECORDER_FAILED)
-		log_warn("the recording %s ended: %s", entry->path, strerror(-status.error));
-	entry->state = error != NULL ? ENTRY_ERROR : ENTRY_DONE;
-	snprintf(entry->error, sizeof(entry->error), "%s", error != NULL ? error : "");
-	entry->ended_wall_us = clock_wall_us();
-}
-
-/* It is over: out of the list, into the library for good. */
-static void finish(struct recording *recording)
-{
-	struct studio *studio = recording->studio;
-	struct entry *entry = recording->entry;
-	note_end(recording);
-	recorder_destroy(recording->recorder);
-	studio_give_film_back(studio, recording->shared);
-	list_remove(&recording->link);
-	studio->recording_count--;
-	free(recording);
-	library_save(studio->library, entry);
-	tell(studio, "recording.finished", entry);
-	studio_trim(studio);
-}
-
-static void on_recorder_change(void *arg)
-{
-	struct recording *recording = arg;
-	struct studio *studio = recording->studio;
-	struct recorder_status status;
-	recorder_status(recording->recorder, &status);
-	enum recorder_state before = recording->told;
-	recording->told = status.state;
-	refresh(recording);
-	if (status.state >= RECORDER_DONE) {
-		if (recording->syncs == 0 && !studio->is_closing)
-			finish(recording);
-		return;
-	}
-	recording->entry->state = status.state == RECORDER_PAUSED      ? ENTRY_PAUSED
-				  : status.state == RECORDER_FINISHING ? ENTRY_FINISHING
-								       : ENTRY_RECORDING;
-	library_save(studio->library, recording->entry);
-	if (before != status.state && status.state != RECORDER_FINISHING)
-		tell(studio, status.state == RECORDER_PAUSED ? "recording.paused" : "recording.resumed",
-			recording->entry);
-}
-
-struct start {
-	struct studio *studio;
-	struct recording_wish wish;
-	char *name, *path;
-	studio_started done;
-	void *arg;
-};
-
-/* Everything is there: the file, the film. Returns 0 or a negative errno. */
-static int begin(struct start *start, struct frame *frame, struct entry **out)
-{
-	struct studio *studio = start->studio;
-	int fd = -1, error = studio_check_region(&start->wish.film, frame);
-	if (error == 0)
-		error = studio_check_space(studio, start->path);
-	if (error < 0)
-		return error;
-	struct entry *entry = library_add(studio->library, start->name, start->path, &fd, &error);
-	if (entry == NULL)
-		return studio_file_error(studio, start->path, error);
-	struct recording *recording = xcalloc(1, sizeof(*recording));
-	const struct recorder_events events = {on_recorder_change, recording};
-	recording->studio = studio;
-	recording->entry = entry;
-	recording->has_auto_marks = start->wish.has_auto_marks;
-	recording->shared = studio_take_film(studio, &start->wish.film, frame);
-	if (recording->shared == NULL) {
-		close(fd);
-		error = -ENOMEM;
-	} else {
-		error = recorder_create(studio->loop, recording->shared->film, entry->path, fd,
-			start->wish.max_idle_ms, &events, &recording->recorder);
-	}
-	if (error < 0) {
-		studio_give_film_back(studio, recording->shared);
-		library_drop(studio->library, entry);
-		free(recording);
-		return error;
-	}
-	entry->fps = start->wish.film.fps;
-	entry->quality = encoder_quality_name(start->wish.film.quality);
-	list_append(&studio->recordings, &recording->link);
-	studio->recording_count++;
-	refresh(recording);
-	library_save(studio->library, entry);
-	loop_timer_arm(studio->housekeeping, HOUSEKEEPING_MS);
-	*out = entry;
-	return 0;
-}
-
-static void on_first_frame(void *arg, struct frame_reply *reply)
-{
-	struct start *start = arg;
-	struct studio *studio = start->studio;
-	struct entry *entry = NULL;
-	int error = reply->error;
-	studio->starting_count--;
-	if (error == 0)
-		error = studio->is_closing ? -ENOTCONN : begin(start, reply->frame, &entry);
-	frame_reply_finish(reply);
-	if (entry != NULL)
-		tell(studio, "recording.started", entry);
-	start->done(start->arg, entry, error);
-	free(start->name);
-	free(start->path);
-	free(start);
-}
-
-void studio_start(struct studio *studio, const struct recording_wish *wish, studio_started done, void *arg)
-{
-	static const struct frame_options whole = {.area = FRAME_AREA_SCREEN};
-	if (studio->screen == NULL) {
-		done(arg, NULL, -ENOTCONN);
-		return;
-	}
-	if (studio->recording_count + studio->starting_count >= STUDIO_RECORDINGS_MAX) {
-		done(arg, NULL, -EMFILE);
-		return;
-	}
-	struct start *start = xcalloc(1, sizeof(*start));
-	start->studio = studio;
-	start->wish = *wish;
-	start->name = xstrdup(wish->name);
-	start->path = wish->path != NULL ? xstrdup(wish->path) : NULL;
-	start->done = done;
-	start->arg = arg;
-	studio->starting_count++;
-	screen_request_frame(studio->screen, &whole, on_first_frame, start);
-}
-
-bool studio_pause(struct studio *studio, const char *id)
-{
-	struct recording *recording = find(studio, id);
-	if (recording == NULL || recording->told > RECORDER_PAUSED)
-		return false;
-	recorder_pause(recording->recorder);
-	return true;
-}
-
-bool studio_resume(struct studio *studio, const char *id)
-{
-	struct recording *recording = find(studio, id);
-	if (recording == NULL || recording->told > RECORDER_PAUSED)
-		return false;
-	recorder_resume(recording->recorder);
-	return true;
-}
-
-bool studio_mark(struct studio *studio, const char *id, const char *text)
-{
-	struct recording *recording = find(studio, id);
-	if (recording == NULL || recording->told > RECORDER_PAUSED)
-		return false;
-	recorder_mark(recording->recorder, text);
-	return true;
-}
-
-/* Stopping: with the screen as it is at that moment, if the server tells soon enough. */
-struct stop {
-	struct recording *recording;
-	struct loop_timer *timer;
-};
-
-static void on_late_frame(void *arg)
-{
-	struct stop *stop = arg;
-	recorder_stop(stop->recording->recorder);
-}
-
-static void on_last_frame(void *arg, struct frame_reply *reply)
-{
-	struct stop *stop = arg;
-	struct recording *recording = stop->recording;
-	loop_timer_destroy(stop->timer);
-	free(stop);
-	recording->syncs--;
-	if (reply->error == 0 && !recording->studio->is_closing)
-		film_offer(recording->shared->film, reply->frame);
-	frame_reply_finish(reply);
-	if (recording->studio->is_closing)
-		return;
-	recorder_stop(recording->recorder);
-	if (recording->told >= RECORDER_DONE && recording->syncs == 0)
-		finish(recording);
-}
-
-bool studio_stop(struct studio *studio, const char *id)
-{
-	static const struct frame_options whole = {.area = FRAME_AREA_SCREEN};
-	struct recording *recording = find(studio, id);
-	if (recording == NULL)
-		return false;
-	struct stop *stop = xcalloc(1, sizeof(*stop));
-	stop->recording = recording;
-	stop->timer = loop_timer_create(studio->loop, on_late_frame, stop);
-	loop_timer_arm(stop->timer, LAST_FRAME_MS);
-	recording->syncs++;
-	screen_request_frame(studio->screen, &whole, on_last_frame, stop);
-	return true;
-}
-
-void studio_refresh(struct studio *studio, struct entry *entry)
-{
-	struct recording *recording = find(studio, entry->id);
-	if (recording != NULL)
-		refresh(recording);
-}
-
-int studio_active_count(const struct studio *studio)
-{
-	return studio->recording_count;
-}
-
-/* What happens around the recordings */
-
-void studio_auto_mark(struct studio *studio, const char *text)
-{
-	struct recording *recording;
-	int64_t now_us = clock_monotonic_us();
-	list_for_each(recording, &studio->recordings, link) {
-		if (!recording->has_auto_marks || recording->told != RECORDER_RECORDING ||
-			now_us - recording->auto_mark_us < AUTO_MARK_US ||
-			recording->entry->chapters.count >= CHAPTERS_MAX)
-			continue;
-		recording->auto_mark_us = now_us;
-		recorder_mark(recording->recorder, text);
-	}
-}
-
-static void mark_all(struct studio *studio, const char *text)
-{
-	struct recording *recording;
-	list_for_each(recording, &studio->recordings, link)
-		recorder_mark(recording->recorder, text);
-}
-
-void studio_say(struct studio *studio, const char *text)
-{
-	struct recording *recording;
-	list_for_each(recording, &studio->recordings, link)
-		recorder_say(recording->recorder, text);
-}
+/* What happens on the screen */
 
 static void on_public_frame(void *arg, struct frame_reply *reply)
 {
@@ -515,7 +210,8 @@ void studio_set_private(struct studio *studio, bool is_private)
 	studio->is_private = is_private;
 	list_for_each(shared, &studio->films, link)
 		film_set_private(shared->film, is_private);
-	mark_all(studio, is_private ? "a person has the screen" : "the agent has the screen again");
+	studio_mark_all(studio,
+		is_private ? "a person has the screen" : "the agent has the screen again");
 	/* Nothing may change now, so that no damage would bring the picture back. */
 	if (!is_private && studio->screen != NULL)
 		screen_request_frame(studio->screen, &whole, on_public_frame, studio);
@@ -544,21 +240,11 @@ void studio_set_screen(struct studio *studio, struct screen *screen)
 	screen_set_deeds(screen, &deeds);
 }
 
-void studio_on_screen_lost(struct studio *studio)
-{
-	struct recording *recording;
-	list_for_each(recording, &studio->recordings, link) {
-		recording->end_reason = "screen_lost";
-		recorder_mark(recording->recorder, "the screen has gone");
-		recorder_stop(recording->recorder);
-	}
-}
-
 void studio_on_screen_resized(struct studio *studio, int width, int height)
 {
 	char text[80];
 	snprintf(text, sizeof(text), "the screen's size is %dx%d now", width, height);
-	mark_all(studio, text);
+	studio_mark_all(studio, text);
 }
 
 struct studio *studio_create(struct loop *loop, struct library *library, int64_t max_bytes,
@@ -573,43 +259,27 @@ struct studio *studio_create(struct loop *loop, struct library *library, int64_t
 	list_init(&studio->films);
 	list_init(&studio->recordings);
 	list_init(&studio->broadcasts);
-	studio->housekeeping = loop_timer_create(loop, on_housekeeping, studio);
+	studio->housekeeping = loop_timer_create(loop, studio_housekeep, studio);
 	start_recovery(studio);
 	return studio;
 }
 
 void studio_close(struct studio *studio)
 {
-	struct recording *recording;
 	if (studio == NULL)
 		return;
 	studio->is_closing = true;
 	loop_timer_destroy(studio->housekeeping);
-	/* All are told first, so that they finish side by side. */
-	list_for_each(recording, &studio->recordings, link)
-		recorder_stop(recording->recorder);
-	list_for_each(recording, &studio->recordings, link) {
-		recorder_finish(recording->recorder);
-		refresh(recording);
-		note_end(recording);
-		library_save(studio->library, recording->entry);
-		recorder_destroy(recording->recorder);
-		recording->recorder = NULL;
-		studio_give_film_back(studio, recording->shared);
-	}
+	studio_close_recordings(studio);
 	studio_close_extra(studio);
 }
 
 void studio_destroy(struct studio *studio)
 {
-	struct recording *recording, *tmp;
 	if (studio == NULL)
 		return;
 	/* The screen's thread has ended: frames that were asked for have come by now. */
 	loop_run_posts(studio->loop);
-	list_for_each_safe(recording, tmp, &studio->recordings, link) {
-		list_remove(&recording->link);
-		free(recording);
-	}
+	studio_free_recordings(studio);
 	free(studio);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The inside of capture/studio.h, for its own files: studio.c (films, recordings) and studio_extra.c
-   (replay, broadcasts). Main thread only. */
+/* The inside of capture/studio.h, for its own files: studio.c (films, files, what happens on the
+   screen), studio_recordings.c (recordings that run) and studio_extra.c (replay, broadcasts). Main
+   thread only. */
 #ifndef CAPTURE_STUDIO_PRIVATE_H
 #define CAPTURE_STUDIO_PRIVATE_H
 
@@ -68,6 +69,18 @@ int studio_check_space(const struct studio *studio, const char *path);
 
 void studio_trim(struct studio *studio);
 
+/* Tells of a recording, unless the studio is being closed. */
+void studio_tell(struct studio *studio, const char *event, struct entry *entry);
+
+/* studio_recordings.c: the timer's call while something records; arg is the studio. */
+void studio_housekeep(void *arg);
+/* A chapter in each recording. */
+void studio_mark_all(struct studio *studio, const char *text);
+/* Finishes the files of all that run; the recordings stay until no frame can come for them. */
+void studio_close_recordings(struct studio *studio);
+void studio_free_recordings(struct studio *studio);
+
+/* studio_extra.c */
 void studio_close_extra(struct studio *studio);
 
 #endif
