@@ -18,6 +18,14 @@
 #define STEP_DOWN_US 700000
 #define PATIENCE_MIN_US 2000000
 #define PATIENCE_MAX_US 30000000
+/* Lines of a shorter round trip make up for a lost packet before anybody notices. */
+#define LONG_RTT_US 60000
+/* Answers are counted for so long, and so many of them at least; one in so many late is too many. */
+#define COUNT_US      2000000
+#define ANSWERS_MIN   20
+#define LATE_ONE_IN   5
+/* A line that loses packets goes on doing so: it is not tried again as soon as one that was busy. */
+#define LATE_PATIENCE_US 15000000
 /* Lag this soon after a step up says that the step was wrong. */
 #define FAILED_TRY_US 5000000
 
@@ -69,6 +77,24 @@ static void note_rtt(struct link_rate *link, int64_t rtt_us, bool was_alone, int
 	}
 }
 
+static void note_lateness(struct link_rate *link, int64_t rtt_us, int64_t now_us)
+{
+	bool is_looked_at = link->tier == 0 && link->min_rtt_us >= LONG_RTT_US;
+	if (is_looked_at && now_us - link->counted_us < COUNT_US) {
+		link->answers++;
+		link->late_answers += rtt_us > link->min_rtt_us + link->min_rtt_us / 8 + QUEUE_US;
+		return;
+	}
+	if (is_looked_at && link->answers >= ANSWERS_MIN &&
+		link->late_answers * LATE_ONE_IN >= link->answers) {
+		link_rate_note_lag(link, now_us);
+		if (link->patience_us < LATE_PATIENCE_US)
+			link->patience_us = LATE_PATIENCE_US;
+	}
+	link->answers = link->late_answers = 0;
+	link->counted_us = now_us;
+}
+
 static void note_rate(struct link_rate *link, double sample, bool was_busy, int64_t now_us)
 {
 	if (sample >= link->rate) {
@@ -105,6 +131,7 @@ void link_rate_acked(struct link_rate *link, uint32_t id, int64_t now_us)
 		link->delivered = link->open[slot].end;
 		link->delivered_us = now_us;
 		note_rtt(link, now_us - link->open[slot].sent_us, link->open[slot].was_alone, now_us);
+		note_lateness(link, now_us - link->open[slot].sent_us, now_us);
 		uint64_t bytes = link->delivered - link->open[slot].delivered_then;
 		int64_t took_us = now_us - link->open[slot].delivered_then_us;
 		/* Small messages tell the round trip, not the rate. */

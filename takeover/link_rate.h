@@ -42,13 +42,19 @@ struct link_rate {
 	int64_t tried_us;                  /* the last step up */
 	int64_t good_since_us;             /* no lag since then */
 	int64_t patience_us;               /* how long it must be good before the next try upwards */
+	int answers, late_answers;         /* of the best picture, since counted_us */
+	int64_t counted_us;
 };
 
 void link_rate_init(struct link_rate *link, int64_t now_us);
 
 /* Notes `bytes` that end in a fence; the number that its answer will bring. */
 uint32_t link_rate_sent(struct link_rate *link, size_t bytes, int64_t now_us);
-/* The answer to a fence. Unknown numbers are ignored. */
+/*
+ * The answer to a fence. Unknown numbers are ignored. On a long line of which packets get lost, each
+ * loss holds up all that follows it for a round trip: many late answers are taken for lag, since a
+ * picture of fewer packets is held up less often, and what is typed meanwhile with it.
+ */
 void link_rate_acked(struct link_rate *link, uint32_t id, int64_t now_us);
 
 /*

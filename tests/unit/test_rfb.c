@@ -334,6 +334,42 @@ static void quality_goes_down_soon_and_comes_back(void **state)
 	assert_true(back_us - now_us < 12000 * MS);
 }
 
+/*
+ * Five seconds of 30 messages a second, of which one in `one_in` is lost and holds up what follows:
+ * the worst tier of that time.
+ */
+static int worst_tier_on_a_bad_line(int64_t rtt_us, int one_in)
+{
+	enum { MESSAGES = 150 };
+	struct link_rate link;
+	int64_t answers_us[MESSAGES], now_us = 0;
+	uint32_t ids[MESSAGES];
+	int sent = 0, answered = 0, worst = 0;
+	link_rate_init(&link, 0);
+	while (answered < MESSAGES) {
+		int64_t send_us = sent < MESSAGES ? 1000000 + sent * 33 * MS : INT64_MAX;
+		if (answered < sent && answers_us[answered] <= send_us) {
+			now_us = answers_us[answered];
+			link_rate_acked(&link, ids[answered++], now_us);
+			worst = link.tier > worst ? link.tier : worst;
+			continue;
+		}
+		ids[sent] = link_rate_sent(&link, 4000, send_us);
+		answers_us[sent] = send_us + (sent % one_in == one_in - 1 ? 2 : 1) * rtt_us;
+		if (sent > 0 && answers_us[sent] < answers_us[sent - 1])
+			answers_us[sent] = answers_us[sent - 1];
+		sent++;
+	}
+	return worst;
+}
+
+static void a_lossy_long_line_gets_smaller_pictures(void **state)
+{
+	assert_int_equal(worst_tier_on_a_bad_line(150 * MS, 10), 1);
+	assert_int_equal(worst_tier_on_a_bad_line(150 * MS, 60), 0);
+	assert_int_equal(worst_tier_on_a_bad_line(30 * MS, 10), 0);
+}
+
 static void made_up_answers_change_nothing(void **state)
 {
 	struct link_rate link;
@@ -362,6 +398,7 @@ int main(void)
 		cmocka_unit_test(fills_links_without_queueing_on_them),
 		cmocka_unit_test(notices_that_a_link_got_worse_and_better),
 		cmocka_unit_test(quality_goes_down_soon_and_comes_back),
+		cmocka_unit_test(a_lossy_long_line_gets_smaller_pictures),
 		cmocka_unit_test(made_up_answers_change_nothing),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
