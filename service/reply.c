@@ -95,3 +95,23 @@ json_t *reply_read_body(struct http_request *request)
 		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
 	return object;
 }
+
+bool reply_finish_reading(struct http_request *request, struct json_reader *reader)
+{
+	if (json_reader_finish(reader))
+		return true;
+	reply_error(request, REPLY_BAD_REQUEST, "%s", reader->error);
+	return false;
+}
+
+bool reply_takes_empty_body(struct http_request *request)
+{
+	struct json_reader reader;
+	json_t *body = reply_read_body(request);
+	if (body == NULL)
+		return false;
+	json_reader_init(&reader, body, "");
+	bool is_good = reply_finish_reading(request, &reader);
+	json_decref(body);
+	return is_good;
+}

@@ -4,8 +4,10 @@
 #define SERVICE_REPLY_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 struct http_request;
+struct json_reader;
 
 /* The stable codes of control-api.md, in its order. */
 enum reply_code {
@@ -44,5 +46,9 @@ void reply_no_screen(struct http_request *request, const char *fault);
 
 /* The call's body as a JSON object, the caller's; NULL when it is none, which was answered then. */
 json_t *reply_read_body(struct http_request *request);
+/* Whether all of a body was read well; what is wrong with it is answered. */
+bool reply_finish_reading(struct http_request *request, struct json_reader *reader);
+/* Whether the call's body is an object without members, as is needed; answered when it is not. */
+bool reply_takes_empty_body(struct http_request *request);
 
 #endif
