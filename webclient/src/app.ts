@@ -8,14 +8,11 @@ import { showCard } from './cards';
 import { Clipboard } from './clipboard';
 import { Compose } from './compose';
 import { askHandBack, closeDialog, confirmTake } from './dialogs';
-import { button, el, icon, translate } from './dom';
-import type { Icon } from './dom';
+import { el, translate } from './dom';
 import { tellHost } from './embed';
+import { Hand } from './hand';
 import { Header } from './header';
-import { Keys } from './keys';
-import { KeysField } from './keys_field';
 import { KEYSYM } from './keysyms';
-import { layoutOf } from './layout';
 import { Line } from './line';
 import { endOf, INITIAL, opensAtOnce, phaseOf, showsPicture } from './model';
 import type { Model, Phase } from './model';
@@ -23,33 +20,23 @@ import { More } from './more';
 import { Notices } from './notices';
 import { Panel } from './panel';
 import type { Picture } from './picture';
-import { PointerLayer } from './pointer';
-import { keyEvent } from './rfb_input';
 import type { RfbChannel, ServerMessage } from './rfb_channel';
 import { Sheets } from './sheets';
-import type { SheetName } from './sheets';
+import { Shell } from './shell';
 import { Stage } from './stage';
 import { Steps } from './steps';
 import type { StepMessage } from './steps';
-import { Sticky } from './sticky';
 import { Texts } from './texts';
 import { keepAwake } from './wake';
 import { loadWords, say } from './words';
-import type { Word } from './words';
 
 const LOOK_AGAIN_MS = 5000;
-const TAB_MS = 200;
-const LEGIBLE = 0.8; // scale at which a phone's owner can read what is typed into
-const isMac = /mac|iphone|ipad/i.test(navigator.platform);
-const isTouch = () => matchMedia('(pointer: coarse)').matches;
 
 class App {
   private readonly model: Model = { ...INITIAL };
   private readonly line: Line;
   private readonly stage: Stage;
-  private readonly pointer: PointerLayer;
-  private readonly keys: Keys;
-  private readonly sticky: Sticky;
+  private readonly hand: Hand;
   private readonly texts: Texts;
   private readonly compose: Compose;
   private readonly sheets: Sheets;
@@ -59,13 +46,11 @@ class App {
   private readonly notices: Notices;
   private readonly clipboard: Clipboard;
   private readonly steps: Steps;
-  private readonly keysField = el<HTMLTextAreaElement>('keys-field');
+  private readonly shell: Shell;
   private phase: Phase = 'opening';
   private picture: Picture | null = null;
   private lastPicture: Picture | null = null;
   private wasConnected = false;
-  private toolKind = '';
-  private isStrip = false;
   private endsAt: number | null = null; // the takeover's, by this device's clock, which also runs in its sleep
   private isNewLine = false; // since the last word on who has control
 
@@ -81,12 +66,14 @@ class App {
       onEnd: (code) => this.end(endOf(code) ?? 'invalid'),
     });
     this.stage = new Stage(el('stage'), el('frame'), el('pointer'), (data) => this.line.send(data));
-    this.pointer = new PointerLayer(this.stage);
-    const sendKey = (keysym: number, isDown: boolean) => {
-      if (this.isInControl) this.line.send(keyEvent(keysym, isDown));
-    };
-    this.sticky = new Sticky(sendKey);
-    this.keys = new Keys((keysym, isDown) => this.sendTyped(sendKey, keysym, isDown), isMac);
+    this.hand = new Hand(this.stage, {
+      isInControl: () => this.isInControl,
+      isComposing: () => this.compose.isFocused,
+      send: (data) => this.line.send(data),
+      pasted: (text) => void this.clipboard.pasteText(text, false),
+      leaveStage: () => (el('tools').querySelector('button') ?? el('hand-back')).focus(),
+      tell: (word) => this.notices.tell(word),
+    });
     this.texts = new Texts((message) => this.line.tell(message));
     this.notices = new Notices(() => this.header.restore());
     this.clipboard = new Clipboard({
@@ -102,41 +89,56 @@ class App {
       send: (text, withEnter, secret) => this.texts.send(text, withEnter, secret),
       isLive: () => this.isInControl,
       pasteCode: () => void this.clipboard.paste(true),
-      pressEnter: () => this.sticky.tap(KEYSYM.Return),
+      pressEnter: () => this.hand.sticky.tap(KEYSYM.Return),
       tell: (word, values) => this.notices.tell(word, values),
-      onFocus: () => this.layOut(),
+      onFocus: () => this.shell.layOut(),
     });
-    this.sheets = new Sheets({
+    this.sheets = this.makeSheets();
+    this.more = this.makeMore();
+    this.panel = new Panel(
+      (text) => this.sendNote(text),
+      () => this.shell.showPanel(false),
+    );
+    this.header = new Header((text) => this.notices.announce(text));
+    this.steps = new Steps(el('stage').parentElement!, () => this.picture?.canvas ?? null);
+    this.shell = new Shell({
       stage: this.stage,
-      sticky: this.sticky,
-      isTouchpad: () => this.pointer.gestures.isTouchpad,
+      compose: this.compose,
+      sheets: this.sheets,
+      panel: this.panel,
+      isLive: () => showsPicture(this.phase),
+    });
+    this.bind();
+  }
+
+  private makeSheets(): Sheets {
+    return new Sheets({
+      stage: this.stage,
+      sticky: this.hand.sticky,
+      isTouchpad: () => this.hand.isTouchpad,
       setTouchpad: (isOn) => {
-        this.pointer.gestures.isTouchpad = isOn;
+        this.hand.isTouchpad = isOn;
       },
       pasteCode: () => void this.clipboard.paste(true),
       pasteAll: () => void this.clipboard.paste(false),
       pasted: (text, isCode) => void this.clipboard.pasteText(text, isCode),
       copy: () => void this.clipboard.copyFromBox(),
       more: () => this.more.items(),
-      onToggle: (name) => this.markTools(name),
+      onToggle: (name) => this.shell.markTools(name),
     });
-    this.more = this.makeMore();
-    this.panel = new Panel(
-      (text) => this.sendNote(text),
-      () => this.showPanel(false),
-    );
-    this.header = new Header((text) => this.notices.announce(text));
-    this.steps = new Steps(el('stage').parentElement!, () => this.picture?.canvas ?? null);
-    this.bind();
   }
 
   private makeMore(): More {
     return new More(this.sheets, {
       server: () => this.model.server,
       canvas: () => (this.picture ?? this.lastPicture)?.canvas ?? null,
-      isPanelBeside: () => document.body.dataset.layout === 'wide',
+      isPanelBeside: () => this.shell.isPanelBeside,
       openMessages: () => this.openMessages(),
-      typeDirectly: () => this.typeDirectly(),
+      typeDirectly: () => {
+        this.sheets.close();
+        this.compose.close();
+        this.hand.typeDirectly();
+      },
       allowWatchers: (allow) => this.line.tell({ t: 'watchers', allow }),
       tell: (word) => this.notices.tell(word),
     });
@@ -179,7 +181,7 @@ class App {
       this.take(server);
       this.set({ isTaking: false });
       this.openLive();
-      this.focusStage();
+      this.hand.focus();
     } catch (error) {
       this.set({ isTaking: false });
       if (error instanceof NotValid) this.end('invalid');
@@ -244,7 +246,7 @@ class App {
   private onSaid(message: Message) {
     if (!this.panel.add(message) || message.from !== 'agent') return;
     this.notices.announce(`${say('from_agent')}: ${message.text}`);
-    if (!this.isPanelSeen) this.notices.quote(say('from_agent'), message.text);
+    if (!this.shell.isPanelSeen) this.notices.quote(say('from_agent'), message.text);
   }
 
   private onEnded(message: ServerMessage) {
@@ -259,7 +261,7 @@ class App {
 
   private end(end: NonNullable<Model['end']>) {
     if (this.model.end) return;
-    this.releaseAll();
+    this.hand.releaseAll();
     this.set({ end, line: 'none' });
     this.line.close();
     this.texts.failAll();
@@ -301,7 +303,7 @@ class App {
 
   private loseLine(line: 'down' | 'silent') {
     if (this.model.end) return;
-    this.releaseAll();
+    this.hand.releaseAll();
     if (line === 'down' || !this.line.isUp) this.keepLastPicture();
     this.set({ line });
   }
@@ -335,7 +337,7 @@ class App {
     Object.assign(this.model, change);
     const before = this.phase;
     this.phase = phaseOf(this.model);
-    if (before === 'control' && this.phase !== 'control') this.releaseAll();
+    if (before === 'control' && this.phase !== 'control') this.hand.releaseAll();
     this.render(before);
   }
 
@@ -348,11 +350,10 @@ class App {
     const isLive = showsPicture(phase);
     const isHolder = isLive && model.server?.holder === 'you';
     document.body.dataset.phase = phase;
-    this.stage.isActive = phase === 'control';
-    this.keysField.hidden = phase !== 'control';
+    this.hand.setActive(phase === 'control');
     el('pointer').hidden = !isLive;
     el('stage').setAttribute('aria-label', say('stage_name'));
-    this.renderNote();
+    this.shell.showNote(model.end ? null : (model.server?.takeover ?? null));
     this.header.update(phase, model.server, isHolder ? this.endsAt : null, isHolder);
     showCard(phase, model, {
       takeOver: () => void this.takeOver(false),
@@ -360,11 +361,12 @@ class App {
       watch: () => this.openLive(),
       reload: () => location.reload(),
     });
-    this.renderTools(isLive, isHolder);
+    this.panel.canSend = model.server?.role === 'control' && model.end === null;
+    this.shell.showTools(isHolder ? 'control' : isLive ? 'view' : '');
     this.steps.show(phase === 'view' || (isLive && model.server?.role === 'view'));
     void keepAwake(phase === 'control');
     if (before !== phase) this.onPhase(phase);
-    this.layOut();
+    this.shell.layOut();
   }
 
   private onPhase(phase: Phase) {
@@ -374,137 +376,15 @@ class App {
     }
     if (phase === 'control') {
       if (this.compose.hasText) this.compose.show();
-      this.focusStage();
+      this.hand.focus();
     } else if (phase === 'invite' || phase === 'held') el('card-take')?.focus();
   }
 
-  private renderNote() {
-    const takeover = this.model.server?.takeover;
-    const text = takeover ? [takeover.note, ...(takeover.instructions ?? [])].join('\n') : '';
-    const isSeen = text !== '' && this.model.end === null;
-    el('note').hidden = !isSeen;
-    if (el('note-text').textContent !== (isSeen ? text : '')) {
-      el('note-text').textContent = isSeen ? text : '';
-    }
-  }
-
-  private renderTools(isLive: boolean, isHolder: boolean) {
-    const kind = isHolder ? 'control' : isLive ? 'view' : '';
-    el('tools').hidden = kind === '';
-    this.panel.canSend = this.model.server?.role === 'control' && this.model.end === null;
-    if (kind === this.toolKind) return;
-    this.toolKind = kind;
-    const tool = (word: Word & Icon, run: () => void) =>
-      button(word, run, {
-        icon: word,
-        id: `tool-${word}`,
-        attributes: { 'aria-expanded': 'false', 'aria-controls': 'sheet' },
-      });
-    const sheet = (name: Word & Icon & SheetName) => tool(name, () => this.sheets.toggle(name));
-    const typing = button('type', () => this.toggleCompose(), {
-      icon: 'type',
-      id: 'type-button',
-      attributes: { 'aria-expanded': 'false', 'aria-controls': 'compose' },
-    });
-    const tools = {
-      control: [typing, sheet('paste'), sheet('zoom'), sheet('keys'), sheet('more')],
-      view: [sheet('zoom'), sheet('more')],
-      '': [],
-    }[kind];
-    el('tools').replaceChildren(...tools);
-  }
-
-  private markTools(open: SheetName | null) {
-    if (open) this.showPanel(false);
-    for (const each of el('tools').querySelectorAll('[id^="tool-"]')) {
-      each.setAttribute('aria-expanded', String(each.id === `tool-${open}`));
-    }
-    this.layOut();
-  }
-
-  private get isPanelSeen(): boolean {
-    return document.body.dataset.layout === 'wide' || !el('panel').hidden;
-  }
-
-  private showPanel(isSeen: boolean) {
-    document.body.classList.toggle('with-panel', isSeen);
-    this.layOut();
-    if (isSeen) this.panel.focus();
-  }
-
-  private layOut() {
-    const viewport = window.visualViewport;
-    const width = viewport && viewport.scale === 1 ? viewport.width : window.innerWidth;
-    const height = viewport && viewport.scale === 1 ? viewport.height : window.innerHeight;
-    const { body } = document;
-    // A keyboard that covers the page instead of shrinking it.
-    document.documentElement.style.setProperty('--height', `${Math.round(height)}px`);
-    if (viewport?.scale === 1) window.scrollTo(0, 0);
-    const layout = layoutOf(width, height);
-    const isTyping =
-      this.compose.isOpen && this.compose.isFocused && layout !== 'wide' && height < 500;
-    body.dataset.layout = layout;
-    body.classList.toggle('typing', isTyping);
-    const isLive = showsPicture(this.phase);
-    el('panel').hidden = !(isLive && (layout === 'wide' || body.classList.contains('with-panel')));
-    this.makeLegible(isTyping && layout === 'short');
-    el('type-button')?.setAttribute('aria-expanded', String(this.compose.isOpen));
-  }
-
-  /** Of a phone held sideways the keyboard leaves a strip: it shows the place that is typed into. */
-  private makeLegible(isStrip: boolean) {
-    if (isStrip === this.isStrip) return;
-    this.isStrip = isStrip;
-    if (!isStrip) this.stage.showFit();
-    else if (this.stage.view.scale < LEGIBLE) this.stage.zoomTo(LEGIBLE);
-  }
-
-  // Keys and pointer
-
-  private sendTyped(
-    send: (keysym: number, isDown: boolean) => void,
-    keysym: number,
-    isDown: boolean,
-  ) {
-    if (this.sticky.isActive && isDown && (keysym < 0xffe1 || keysym > 0xffee)) {
-      this.sticky.tap(keysym);
-    } else send(keysym, isDown);
-  }
-
-  private releaseAll() {
-    this.pointer.releaseAll();
-    this.keys.releaseAll();
-    this.sticky.clear();
-  }
-
-  private focusStage() {
-    if (this.phase !== 'control' || this.keysField.hidden) return;
-    // On a phone the focus must not bring its keyboard up.
-    this.keysField.inputMode = isTouch() ? 'none' : 'text';
-    if (!this.compose.isFocused) this.keysField.focus({ preventScroll: true });
-  }
-
-  private toggleCompose() {
-    this.sheets.close();
-    this.showPanel(false);
-    if (this.compose.isOpen) this.compose.close();
-    else this.compose.open();
-    this.layOut();
-  }
-
-  private typeDirectly() {
-    this.sheets.close();
-    this.compose.close();
-    this.keysField.inputMode = 'text';
-    this.keysField.blur();
-    this.keysField.focus({ preventScroll: true });
-  }
-
-  // More
+  // Messages
 
   private openMessages() {
     this.sheets.close();
-    this.showPanel(true);
+    this.shell.showPanel(true);
   }
 
   private async sendNote(text: string): Promise<boolean> {
@@ -524,91 +404,27 @@ class App {
     on('take', () => void this.takeOver(false));
     on('hand-back', () => void this.handBack());
     on('extend', () => this.line.tell({ t: 'extend' }));
-    on('note-toggle', () => this.toggleNote());
-    el('note-toggle').append(icon('chevron'));
-    el('note-toggle').setAttribute('aria-label', say('note_hide'));
-    this.pointer.onDown = () => {
-      this.keys.focus();
-      this.focusStage();
-    };
-    this.pointer.onRightClickOffer = (at) => this.offerRightClick(at);
-    this.keys.onLeave = () => (el('tools').querySelector('button') ?? el('hand-back')).focus();
-    this.keys.onPasteChord = () => true;
-    new KeysField(this.keysField, this.keys, () => this.isInControl);
-    this.keysField.addEventListener('paste', (event) => {
-      event.preventDefault();
-      const text = event.clipboardData?.getData('text/plain') ?? '';
-      if (text !== '') void this.clipboard.pasteText(text, false);
-    });
-    this.tellWayOut();
-    addEventListener('blur', () => this.leave());
-    addEventListener('focus', () => this.keys.focus());
+    addEventListener('blur', () => this.hand.leave());
+    addEventListener('focus', () => this.hand.comeBack());
     addEventListener('online', () => this.line.hurry());
-    addEventListener('pagehide', () => this.leave());
+    addEventListener('pagehide', () => this.hand.leave());
     addEventListener('beforeunload', (event) => {
       if (this.phase === 'control') event.preventDefault();
     });
     document.addEventListener('visibilitychange', () => this.onVisibility());
     setInterval(() => void this.lookAgain(), LOOK_AGAIN_MS);
-    for (const each of [window, window.visualViewport]) {
-      each?.addEventListener('resize', () => this.layOut());
-    }
-    window.visualViewport?.addEventListener('scroll', () => this.layOut());
-  }
-
-  /** Who comes to the stage by Tab is told how to get off it: there, Tab is the box's. */
-  private tellWayOut() {
-    let tabbedAt = -Infinity;
-    const note = (event: KeyboardEvent) => {
-      if (event.key === 'Tab') tabbedAt = performance.now();
-    };
-    document.addEventListener('keydown', note, true);
-    this.keysField.addEventListener('focus', () => {
-      if (performance.now() - tabbedAt < TAB_MS) this.notices.tell('stage_help');
-    });
   }
 
   private onVisibility() {
     if (document.hidden) {
-      this.leave();
+      this.hand.leave();
       this.compose.clearSecret();
       this.texts.clearSecrets();
       return;
     }
-    this.keys.focus();
+    this.hand.comeBack();
     this.line.hurry();
     void keepAwake(this.phase === 'control');
-  }
-
-  private leave() {
-    this.pointer.releaseAll();
-    this.keys.blur();
-  }
-
-  private toggleNote() {
-    const isOpen = el('note').classList.toggle('closed') === false;
-    el('note-toggle').setAttribute('aria-expanded', String(isOpen));
-    el('note-text').hidden = !isOpen;
-    el('note-toggle').setAttribute('aria-label', say(isOpen ? 'note_hide' : 'note_show'));
-  }
-
-  private offerRightClick(at: { x: number; y: number }) {
-    const place = this.stage.toScreen(at);
-    const chips = el('chips');
-    const chip = button(
-      'right_click',
-      () => {
-        chips.replaceChildren();
-        this.stage.moveTo(place);
-        this.stage.click('right');
-      },
-      { class: 'chip' },
-    );
-    chips.replaceChildren(chip);
-    const { clientWidth, clientHeight } = this.stage.element;
-    chip.style.left = `${Math.min(Math.max(at.x - 60, 8), clientWidth - 140)}px`;
-    chip.style.top = `${at.y > clientHeight / 2 ? at.y - 72 : Math.min(at.y + 28, clientHeight - 52)}px`;
-    setTimeout(() => chip.remove(), 4000);
   }
 }
 
