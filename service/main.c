@@ -279,6 +279,7 @@ static void on_takeover_change(void *arg)
 static void on_privacy(void *arg, bool is_private)
 {
 	struct daemon *daemon = arg;
+	metrics_freeze(daemon->service.metrics, is_private);
 	if (is_private)
 		calls_refuse_looking(&daemon->service);
 }

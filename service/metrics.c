@@ -13,6 +13,8 @@
 
 struct metrics {
 	uint64_t values[METRIC_COUNT];
+	bool is_frozen;
+	struct buffer frozen; /* the process's figures as they were then */
 };
 
 static const struct {
@@ -47,6 +49,9 @@ struct metrics *metrics_create(void)
 
 void metrics_destroy(struct metrics *metrics)
 {
+	if (metrics == NULL)
+		return;
+	buffer_finish(&metrics->frozen);
 	free(metrics);
 }
 
@@ -106,6 +111,16 @@ static void write_process(struct buffer *out)
 	write_one(out, "process_threads", "gauge", "Threads.", text);
 }
 
+void metrics_freeze(struct metrics *metrics, bool is_frozen)
+{
+	if (metrics->is_frozen == is_frozen)
+		return;
+	buffer_finish(&metrics->frozen);
+	if (is_frozen)
+		write_process(&metrics->frozen);
+	metrics->is_frozen = is_frozen;
+}
+
 void metrics_write(const struct metrics *metrics, struct buffer *out)
 {
 	for (int i = 0; i < METRIC_COUNT; i++) {
@@ -113,5 +128,8 @@ void metrics_write(const struct metrics *metrics, struct buffer *out)
 		snprintf(value, sizeof(value), "%" PRIu64, metrics->values[i]);
 		write_one(out, table[i].name, table[i].type, table[i].help, value);
 	}
-	write_process(out);
+	if (metrics->is_frozen)
+		buffer_append(out, metrics->frozen.data, metrics->frozen.len);
+	else
+		write_process(out);
 }

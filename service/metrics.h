@@ -3,6 +3,7 @@
 #ifndef SERVICE_METRICS_H
 #define SERVICE_METRICS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct buffer;
@@ -27,6 +28,12 @@ struct metrics *metrics_create(void);
 void metrics_destroy(struct metrics *metrics);
 void metrics_add(struct metrics *metrics, enum metric metric, uint64_t amount);
 void metrics_set(struct metrics *metrics, enum metric metric, uint64_t value);
+
+/*
+ * A person has the screen to themselves: what the process needs moves with each of their keys, so
+ * those figures stand still until they are let go.
+ */
+void metrics_freeze(struct metrics *metrics, bool is_frozen);
 
 /* Appends all of them, and the process's own (CPU seconds, resident bytes, open fds, threads). */
 void metrics_write(const struct metrics *metrics, struct buffer *out);

@@ -48,6 +48,7 @@ static void move_lock(struct takeovers *takeovers, uint32_t old, uint32_t holder
 	bool is_private = holder != TAKEOVER_NOBODY && takeovers->config.has_privacy;
 	takeovers->are_watchers_allowed = false;
 	if (is_private) {
+		viewers_freeze_figures(takeovers->viewers, true);
 		privacy_set(takeovers->config.privacy, true);
 		viewers_cover(takeovers->viewers, true);
 	}
@@ -55,6 +56,7 @@ static void move_lock(struct takeovers *takeovers, uint32_t old, uint32_t holder
 	if (!is_private) {
 		viewers_cover(takeovers->viewers, false);
 		privacy_set(takeovers->config.privacy, false);
+		viewers_freeze_figures(takeovers->viewers, false);
 	}
 	bool is_page = old != TAKEOVER_NOBODY && (old & VIEWER_SESSION_NATIVE) == 0;
 	if (is_page && holder != TAKEOVER_NOBODY)

@@ -15,6 +15,7 @@
 #include "base/list.h"
 #include "takeover/rfb_caps.h"
 #include "takeover/rfb_reader.h"
+#include "takeover/viewer_thread.h"
 #include "takeover/viewers.h"
 
 struct jpeg_share;
@@ -26,7 +27,12 @@ struct rfb_message;
 struct screen;
 struct viewer;
 struct viewer_texts;
-struct viewer_thread;
+
+/* What is told of a viewer in status and metrics. */
+struct viewer_figures {
+	struct viewer_stats stats;
+	uint64_t refused;
+};
 
 /* What viewers.c gives to each viewer, and hears from it. */
 struct viewer_host {
@@ -76,6 +82,7 @@ struct viewer {
 	uint8_t challenge[16];
 	int minor;                     /* of the protocol */
 	uint64_t refused;              /* messages that its role does not allow */
+	struct viewer_figures frozen;  /* told while a person holds the screen privately */
 	int pending;                   /* calls to the screen not answered yet: they point here */
 	bool is_stopped;               /* its thread has ended, or there was none */
 	/* the clipboard */

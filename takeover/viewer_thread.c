@@ -84,6 +84,29 @@ static void note_keeping(struct viewer_thread *thread, bool is_missed)
 	thread->keeping.shown = thread->keeping.missed = 0;
 }
 
+/* Lock held. What is new to the viewer; told of a card it is only the size. */
+static void note_damage(struct viewer_thread *thread, const struct live_view *told, bool is_other_size)
+{
+	struct view *view = &thread->view;
+	if (is_other_size)
+		pixman_region32_clear(&view->damage);
+	if (thread->is_covered) {
+		/* Not even that something changed, or where, or how often, is its business. */
+		if (is_other_size)
+			pixman_region32_union_rect(&view->damage, &view->damage, 0, 0,
+				(unsigned)told->frame->width, (unsigned)told->frame->height);
+		view->is_new |= is_other_size;
+		return;
+	}
+	bool is_change = pixman_region32_not_empty(told->damage);
+	bool is_missed = is_change && view->is_new && pixman_region32_not_empty(&view->damage);
+	thread->stats.dropped += is_missed; /* the one before is never seen */
+	if (is_change && !rect_is_empty(&told->hot))
+		note_keeping(thread, is_missed);
+	pixman_region32_union(&view->damage, &view->damage, told->damage);
+	view->is_new = true;
+}
+
 static void on_view(void *arg, const struct live_view *told)
 {
 	struct viewer_thread *thread = arg;
@@ -91,24 +114,17 @@ static void on_view(void *arg, const struct live_view *told)
 	struct view *view = &thread->view;
 	struct frame *old = view->frame;
 	struct cursor_image *old_cursor = view->cursor;
-	bool is_resized = old != NULL && (old->width != told->frame->width ||
-						 old->height != told->frame->height);
-	if (is_resized)
-		pixman_region32_clear(&view->damage);
-	bool is_change = pixman_region32_not_empty(told->damage);
-	bool is_missed = is_change && view->is_new && pixman_region32_not_empty(&view->damage);
-	thread->stats.dropped += is_missed; /* the one before is never seen */
-	if (is_change && !rect_is_empty(&told->hot))
-		note_keeping(thread, is_missed);
-	pixman_region32_union(&view->damage, &view->damage, told->damage);
+	bool is_other_size = old == NULL || old->width != told->frame->width ||
+			     old->height != told->frame->height;
+	note_damage(thread, told, is_other_size);
 	view->frame = frame_ref(told->frame);
 	view->cursor = told->cursor != NULL ? cursor_image_ref(told->cursor) : NULL;
 	view->hot = told->hot;
 	view->pointer_x = told->pointer_x;
 	view->pointer_y = told->pointer_y;
 	view->lights = told->lights;
-	view->is_new = true;
-	pthread_cond_signal(&thread->wake);
+	if (view->is_new)
+		pthread_cond_signal(&thread->wake);
 	pthread_mutex_unlock(&thread->lock);
 	frame_unref(old);
 	cursor_image_unref(old_cursor);
@@ -152,6 +168,12 @@ static void on_packet(void *arg, struct live_packet *packet)
 {
 	struct viewer_thread *thread = arg;
 	pthread_mutex_lock(&thread->lock);
+	if (thread->is_covered) {
+		/* Nothing of it is shown, and how many there were is told to nobody. */
+		thread->next_sequence = 0;
+		pthread_mutex_unlock(&thread->lock);
+		return;
+	}
 	if (packet->is_idr) {
 		viewer_thread_drop_packets(thread); /* an IDR says all that they said */
 		thread->next_sequence = packet->sequence;

@@ -45,6 +45,8 @@ struct viewers {
 	uint32_t holder_session;        /* 0: the agent */
 	struct viewer *holder;          /* its socket that acts; NULL: none, or the agent */
 	bool is_covered;                /* all but the holder see a card */
+	bool is_frozen;                 /* nothing is told that moves with the screen or the keys */
+	uint64_t frozen_refused;
 	struct steps *steps;
 	struct live_encoder *encoders[LINK_TIERS];
 	struct live_watch encoder_watch;
@@ -480,11 +482,43 @@ void viewers_add(struct viewers *viewers, struct peer_link *link, const struct v
 
 /* Telling */
 
-static json_t *viewer_json(const struct viewer *viewer)
+static uint64_t count_refused(const struct viewers *viewers)
+{
+	uint64_t refused = viewers->refused;
+	const struct viewer *viewer;
+	list_for_each(viewer, &viewers->list, link)
+		refused += viewer->refused;
+	return refused;
+}
+
+static struct viewer_figures read_figures(const struct viewers *viewers, const struct viewer *viewer)
+{
+	if (viewers->is_frozen)
+		return viewer->frozen; /* nothing at all of those that came since */
+	struct viewer_figures figures = {.refused = viewer->refused};
+	viewer_thread_stats(viewer->thread, &figures.stats);
+	return figures;
+}
+
+void viewers_freeze_figures(struct viewers *viewers, bool is_frozen)
+{
+	struct viewer *viewer;
+	if (viewers->is_frozen == is_frozen)
+		return; /* from one person to the next nothing is told either */
+	viewers->frozen_refused = count_refused(viewers);
+	list_for_each(viewer, &viewers->list, link) {
+		viewer->frozen = (struct viewer_figures){0};
+		if (is_frozen && is_open(viewer))
+			viewer->frozen = read_figures(viewers, viewer);
+	}
+	viewers->is_frozen = is_frozen;
+}
+
+static json_t *viewer_json(const struct viewers *viewers, const struct viewer *viewer)
 {
 	char since[CLOCK_RFC3339_SIZE];
-	struct viewer_stats stats;
-	viewer_thread_stats(viewer->thread, &stats);
+	const struct viewer_figures figures = read_figures(viewers, viewer);
+	const struct viewer_stats stats = figures.stats;
 	clock_format_rfc3339(viewer->since_wall_us, since);
 	json_t *json = identity(viewer);
 	json_object_set_new(json, "since", json_string(since));
@@ -496,7 +530,7 @@ static json_t *viewer_json(const struct viewer *viewer)
 	json_object_set_new(json, "dropped", json_integer((json_int_t)stats.dropped));
 	json_object_set_new(json, "bytes", json_integer((json_int_t)stats.bytes));
 	json_object_set_new(json, "tier", json_integer(stats.tier));
-	json_object_set_new(json, "refused", json_integer((json_int_t)viewer->refused));
+	json_object_set_new(json, "refused", json_integer((json_int_t)figures.refused));
 	return json;
 }
 
@@ -506,7 +540,7 @@ json_t *viewers_json(const struct viewers *viewers)
 	const struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
 		if (is_open(viewer))
-			json_array_append_new(list, viewer_json(viewer));
+			json_array_append_new(list, viewer_json(viewers, viewer));
 	}
 	return list;
 }
@@ -519,13 +553,12 @@ static void write_gauge(const struct viewers *viewers, struct buffer *out, const
 		help, name, type);
 	const struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
-		struct viewer_stats stats;
 		if (!is_open(viewer))
 			continue;
-		viewer_thread_stats(viewer->thread, &stats);
+		const struct viewer_figures figures = read_figures(viewers, viewer);
 		buffer_printf(out, "boxscreen_viewer_%s{id=\"%u\",role=\"%s\",encoding=\"%s\"} %g\n",
 			name, viewer->id, viewer_role_name(viewer->role),
-			rfb_caps_name(&viewer->caps), value(&stats));
+			rfb_caps_name(&viewer->caps), value(&figures.stats));
 	}
 }
 
@@ -537,10 +570,7 @@ static double get_bytes(const struct viewer_stats *stats) { return (double)stats
 
 void viewers_write_metrics(const struct viewers *viewers, struct buffer *out)
 {
-	uint64_t refused = viewers->refused;
-	const struct viewer *viewer;
-	list_for_each(viewer, &viewers->list, link)
-		refused += viewer->refused;
+	uint64_t refused = viewers->is_frozen ? viewers->frozen_refused : count_refused(viewers);
 	buffer_printf(out,
 		"# HELP boxscreen_viewers Viewers now.\n# TYPE boxscreen_viewers gauge\n"
 		"boxscreen_viewers %d\n"

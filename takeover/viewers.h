@@ -81,6 +81,13 @@ void viewers_give(struct viewers *viewers, uint32_t session);
 /* Whether all but the holder see a card instead of the screen. */
 void viewers_cover(struct viewers *viewers, bool is_covered);
 
+/*
+ * A person has the screen to themselves: every key that they press moves the figures of those who see
+ * it. What viewers_json and viewers_write_metrics tell stands still from here on, and is true again
+ * when they are let go.
+ */
+void viewers_freeze_figures(struct viewers *viewers, bool is_frozen);
+
 /* Whether any page is connected. */
 bool viewers_have_pages(const struct viewers *viewers);
 

@@ -3,11 +3,14 @@
 // What an attack by people who knew only the documents came to, as kinds: who stalls, floods or sends
 // nonsense costs themselves, never the person who has the screen.
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { boxTest, waitFor } from './harness.mjs';
 import { makeLink } from './browsers.mjs';
+import { startTerminal } from './desk.mjs';
 import { control, openTakeover, Person, startBox } from './takeovers.mjs';
+import { startRecording } from './video.mjs';
 import { openSession, post, takeApart, WebSocketClient } from './websocket.mjs';
 
 boxTest('connections that never finish a request keep nobody out', async (box) => {
@@ -227,4 +230,66 @@ boxTest('many sessions of one link press little more often than a few', async (b
   const late = await Person.at(box, url);
   assert.equal((await late.call('takeover', { confirm: true })).status, 200);
   assert.equal((await late.call('hand_back', {})).status, 200);
+});
+
+/** All that the agent can read while a person has the screen; without what only the clock and its own calls move. */
+async function readAsAgent(daemon, recording) {
+  const { uptime_s: _uptime, recording: running, replay, takeover: _takeover, ...status } = await daemon.json('GET', '/v1/status');
+  const metrics = (await daemon.request('GET', '/metrics')).body.toString().split('\n')
+    .filter((line) => !/^boxscreen_(requests_total|connections) /.test(line));
+  const { duration_ms: _duration, ...film } = await daemon.json('GET', `/v1/recordings/${recording.id}`);
+  return { status, count: running?.length, replay: replay.bytes, metrics, film, onDisk: fs.statSync(recording.path).size };
+}
+
+boxTest('while a person has the screen nothing that the agent reads moves with their keys', async (box) => {
+  const { daemon, events } = await startBox(box, { width: 640, height: 400, args: ['--log-level', 'debug'] });
+  await startTerminal(box, daemon, { args: ['-fs', '20', '-xrm', 'XTerm*cursorBlink: false'] });
+  const recording = await startRecording(daemon);
+  await daemon.json('PUT', '/v1/replay', { body: { seconds: 60 } });
+  // An agent can make itself watchers of both kinds: one that asks for each picture, one that gets all that come.
+  const watchers = [];
+  for (const isContinuous of [false, true]) {
+    const watcher = await (await Person.at(box, await makeLink(daemon, 'view'))).connect();
+    watcher.screen.follow();
+    if (isContinuous) watcher.screen.continuous(true);
+    watchers.push(watcher);
+  }
+  const { url } = await openTakeover(daemon);
+  const person = await Person.holding(box, url);
+  person.screen.follow();
+  const sees = (who, colour) => waitFor(`the picture to be ${colour}`, () => String(who.screen.at(630, 390)) === String(colour));
+  for (const watcher of watchers) await sees(watcher, [32, 40, 48]);
+  await box.paint(daemon.env, 'window', 600, 360, 40, 40, '0000ff');
+  await sees(person, [0, 0, 255]);
+  await sleep(1500); // the card's own pictures are over
+  const quiet = watchers.map(({ socket }) => socket.socket.bytesRead);
+  const before = await readAsAgent(daemon, recording);
+  const [told, logged] = [events.events.length, daemon.log()];
+  for (const colour of ['ff0000', '00ff00', 'ff00ff', '00ffff']) {
+    const bytes = person.socket.socket.bytesRead;
+    person.screen.key(0x61, true);
+    person.screen.key(0x61, false);
+    person.screen.pointer(100 + bytes % 50, 100);
+    await box.paint(daemon.env, 'window', 600, 360, 40, 40, colour);
+    await waitFor('the person to see it', () => person.socket.socket.bytesRead > bytes);
+    assert.deepEqual(await readAsAgent(daemon, recording), before);
+  }
+  assert.equal((await person.call('watchers', { allow: true })).status, 200);
+  for (const watcher of watchers) await sees(watcher, [0, 255, 255]);
+  assert.deepEqual((await readAsAgent(daemon, recording)).metrics, before.metrics, 'watchers are people; figures are not');
+  assert.equal((await person.call('watchers', { allow: false })).status, 200);
+  for (const watcher of watchers) await sees(watcher, [32, 40, 48]);
+  assert.deepEqual([events.events.length, daemon.log()], [told, logged]);
+  assert(watchers.every(({ socket }, i) => socket.socket.bytesRead > quiet[i]));
+  const card = watchers.map(({ socket }) => socket.socket.bytesRead);
+  await sleep(300);
+  const settled = watchers.map(({ socket }) => socket.socket.bytesRead);
+  await box.paint(daemon.env, 'window', 0, 0, 640, 400, 'ffffff');
+  await sees(person, [255, 255, 255]);
+  await sleep(300);
+  assert.deepEqual(watchers.map(({ socket }) => socket.socket.bytesRead), settled, `a card is no clock (${card})`);
+  assert.equal((await person.call('hand_back', {})).status, 200);
+  for (const watcher of watchers) await sees(watcher, [255, 255, 255]);
+  const after = await daemon.json('GET', '/v1/status');
+  assert(after.viewers[0].bytes > before.status.viewers[0].bytes, 'figures are true again');
 });
