@@ -204,9 +204,7 @@ void command_screen_put(struct service *service, struct http_request *request, c
 	json_reader_init(&reader, object, "");
 	read_screen(&reader, &width, &height);
 	struct desk_job *job = NULL;
-	if (!json_reader_finish(&reader))
-		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
-	else
+	if (reply_finish_reading(request, &reader))
 		job = job_begin_acting(service, request);
 	json_decref(object);
 	if (job == NULL)
@@ -299,9 +297,7 @@ static bool read_change_body(struct http_request *request, struct screen_window_
 		return false;
 	json_reader_init(&reader, object, "");
 	read_change(&reader, change);
-	bool is_good = json_reader_finish(&reader);
-	if (!is_good)
-		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
+	bool is_good = reply_finish_reading(request, &reader);
 	json_decref(object);
 	return is_good;
 }

@@ -105,9 +105,7 @@ void command_takeover_create(
 	read_takeover(&reader, &wanted);
 	wanted.has_timeout = json_object_get(body, "timeout_s") != NULL;
 	wanted.has_shot = json_object_get(body, "shot") != NULL;
-	if (!json_reader_finish(&reader)) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
-	} else {
+	if (reply_finish_reading(request, &reader)) {
 		json_t *answer = takeovers_open(service->takeovers, &wanted, &is_new);
 		if (answer != NULL)
 			reply_json(request, is_new ? 201 : 200, answer);
@@ -161,17 +159,8 @@ void command_takeovers(struct service *service, struct http_request *request, co
 void command_takeover_cancel(
 	struct service *service, struct http_request *request, const char *segment)
 {
-	struct json_reader reader;
-	json_t *body = reply_read_body(request);
-	if (body == NULL)
+	if (!reply_takes_empty_body(request))
 		return;
-	json_reader_init(&reader, body, "");
-	if (!json_reader_finish(&reader)) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
-		json_decref(body);
-		return;
-	}
-	json_decref(body);
 	switch (takeovers_cancel(service->takeovers, segment)) {
 	case 0:
 		reply_json(request, 200, takeovers_json(service->takeovers, segment));
@@ -233,10 +222,8 @@ void command_link_create(struct service *service, struct http_request *request, 
 		return;
 	json_reader_init(&reader, object, "");
 	read_link(&reader, &role, &ttl_s);
-	if (json_reader_finish(&reader))
+	if (reply_finish_reading(request, &reader))
 		answer_link(service, request, role, ttl_s);
-	else
-		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
 	json_decref(object);
 }
 
@@ -274,11 +261,9 @@ void command_say(struct service *service, struct http_request *request, const ch
 		return;
 	json_reader_init(&reader, object, "");
 	read_say(&reader, &text);
-	if (json_reader_finish(&reader)) {
+	if (reply_finish_reading(request, &reader)) {
 		studio_say(recordings_studio(service->recordings), text);
 		reply_json(request, 201, takeovers_say(service->takeovers, text));
-	} else {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
 	}
 	json_decref(object);
 }
