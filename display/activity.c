@@ -93,36 +93,33 @@ void activity_note(
 	}
 }
 
-int64_t activity_last_change_us(const struct activity *activity, const struct rect *area)
+/* The last change of the area's tiles; INT64_MIN and 0 when nothing has changed there. */
+static struct tile newest_in(const struct activity *activity, const struct rect *area)
 {
-	int64_t last = INT64_MIN;
+	struct tile newest = {.last_us = INT64_MIN};
 	struct span span;
 	if (!span_of(activity, area, &span))
-		return last;
+		return newest;
 	for (int row = span.first_row; row <= span.last_row; row++) {
 		for (int column = span.first_column; column <= span.last_column; column++) {
 			const struct tile *tile = &activity->tiles[row * activity->columns + column];
-			if (tile->last_us > last)
-				last = tile->last_us;
+			if (tile->last_us > newest.last_us)
+				newest.last_us = tile->last_us;
+			if (tile->last_serial > newest.last_serial)
+				newest.last_serial = tile->last_serial;
 		}
 	}
-	return last;
+	return newest;
+}
+
+int64_t activity_last_change_us(const struct activity *activity, const struct rect *area)
+{
+	return newest_in(activity, area).last_us;
 }
 
 uint64_t activity_last_serial(const struct activity *activity, const struct rect *area)
 {
-	uint64_t last = 0;
-	struct span span;
-	if (!span_of(activity, area, &span))
-		return last;
-	for (int row = span.first_row; row <= span.last_row; row++) {
-		for (int column = span.first_column; column <= span.last_column; column++) {
-			const struct tile *tile = &activity->tiles[row * activity->columns + column];
-			if (tile->last_serial > last)
-				last = tile->last_serial;
-		}
-	}
-	return last;
+	return newest_in(activity, area).last_serial;
 }
 
 static void span_add(struct span *span, int column, int row)
