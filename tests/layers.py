@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+from tap import run_checks
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MAY_INCLUDE = {
     "base": [],
@@ -80,18 +82,11 @@ def headers_that_need_others():
 
 
 def main():
-    checks = [("folders include only what is below them", wrong_layers),
-              ("headers do not include each other in a circle", circles),
-              ("each header compiles alone", headers_that_need_others)]
-    has_failed = False
-    print(f"1..{len(checks)}")
-    for number, (name, check) in enumerate(checks, 1):
-        faults = list(check())
-        print(f"{'not ok' if faults else 'ok'} {number} - {name}")
-        for fault in faults:
-            print("\n".join(f"# {line}" for line in fault.splitlines()))
-        has_failed |= bool(faults)
-    return 1 if has_failed else 0
+    return run_checks([
+        ("folders include only what is below them", wrong_layers),
+        ("headers do not include each other in a circle", circles),
+        ("each header compiles alone", headers_that_need_others),
+    ])
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import re
 import subprocess
 import sys
 
+from tap import run_checks
+
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 PAGES = os.path.join(ROOT, "docs", "man")
 OPTION = re.compile(r"--[a-z][a-z0-9-]*")
@@ -88,19 +90,12 @@ def rendering_faults():
 
 def main():
     tool, daemon = sys.argv[1:3]
-    checks = [("boxscreen(1) says what the command table says", lambda: tool_faults(tool)),
-              ("boxscreend(8) says what the option table says", lambda: daemon_faults(daemon)),
-              ("libboxscreen(3) says what the header says", library_faults),
-              ("scdoc takes every page", rendering_faults)]
-    has_failed = False
-    print(f"1..{len(checks)}")
-    for number, (name, check) in enumerate(checks, 1):
-        faults = list(check())
-        print(f"{'not ok' if faults else 'ok'} {number} - {name}")
-        for fault in faults:
-            print("\n".join(f"# {line}" for line in fault.splitlines()))
-        has_failed |= bool(faults)
-    return 1 if has_failed else 0
+    return run_checks([
+        ("boxscreen(1) says what the command table says", lambda: tool_faults(tool)),
+        ("boxscreend(8) says what the option table says", lambda: daemon_faults(daemon)),
+        ("libboxscreen(3) says what the header says", library_faults),
+        ("scdoc takes every page", rendering_faults),
+    ])
 
 
 if __name__ == "__main__":

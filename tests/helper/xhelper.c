@@ -138,6 +138,15 @@ static unsigned long pattern_pixel(int x, int y, unsigned *state, const struct p
 	return value * 2654435761u;
 }
 
+static void show_image(Window window, XImage *image)
+{
+	show(window);
+	XPutImage(dpy, window, XCreateGC(dpy, window, 0, NULL), image, 0, 0, 0, 0,
+		(unsigned)image->width, (unsigned)image->height);
+	announce(window);
+	stay();
+}
+
 static void run_pattern(int argc, char **argv)
 {
 	unsigned state = argc > 0 ? (unsigned)atoi(argv[0]) : 1;
@@ -158,11 +167,7 @@ static void run_pattern(int argc, char **argv)
 			XPutPixel(image, x, y,
 				pattern_pixel(x, y, &state, has_palette ? &palette : NULL) & mask);
 	}
-	show(window);
-	XPutImage(dpy, window, XCreateGC(dpy, window, 0, NULL), image, 0, 0, 0, 0, (unsigned)w,
-		(unsigned)h);
-	announce(window);
-	stay();
+	show_image(window, image);
 }
 
 static void run_window(int argc, char **argv)
@@ -267,12 +272,7 @@ static void run_picture(int argc, char **argv)
 		XPutPixel(image, i % w, i / w,
 			(unsigned long)rgb[0] << 16 | (unsigned long)rgb[1] << 8 | rgb[2]);
 	fclose(file);
-	Window window = make_window(0, 0, w, h, &visual, 0);
-	show(window);
-	XPutImage(dpy, window, XCreateGC(dpy, window, 0, NULL), image, 0, 0, 0, 0, (unsigned)w,
-		(unsigned)h);
-	announce(window);
-	stay();
+	show_image(make_window(0, 0, w, h, &visual, 0), image);
 }
 
 static void run_cursor(int argc, char **argv)
