@@ -96,6 +96,7 @@ boxTest('a text in fragments without end is closed with 1009, also when the Clos
       other.socket.socket.resume();
     }
     const { socket } = client;
+    client.screen.answersFences = false; // no other message may stand between fragments
     socket.frame(1, Buffer.alloc(1000, 'x'), false);
     let sent = 1000;
     const timer = setInterval(() => {
@@ -111,6 +112,7 @@ boxTest('a text in fragments without end is closed with 1009, also when the Clos
   // One of several fragments that is not too long is a message like any other.
   await person.take({ confirm: true });
   await person.connect();
+  person.screen.answersFences = false;
   const ping = Buffer.from(JSON.stringify({ t: 'ping', id: 'x'.repeat(60000) }));
   for (let at = 0; at < ping.length; at += 1000)
     person.socket.frame(at ? 0 : 1, ping.subarray(at, at + 1000), at + 1000 >= ping.length);
