@@ -324,6 +324,7 @@ static bool start_viewers(struct daemon *daemon)
 		.box_id = options->box_id,
 		.public_url = daemon->public_url,
 		.listen_address = options->listen_address,
+		.has_tls = daemon->tls != NULL,
 		.allowed_origins = (const char *const *)options->allowed_origins};
 	service->page_server = page_server_create(&config);
 	if (options->rfb == NULL)

@@ -2,6 +2,7 @@
 #include "takeover/page_guard.h"
 
 #include <arpa/inet.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -25,6 +26,7 @@ struct page_guard {
 	struct loop *loop;
 	const char *public_url;
 	const char *listen_address;
+	bool has_tls;
 	const char *const *allowed_origins;
 	struct guesses *guesses;
 	struct list late; /* of struct late_answer */
@@ -39,12 +41,13 @@ struct late_answer {
 };
 
 struct page_guard *page_guard_create(struct loop *loop, const char *public_url,
-	const char *listen_address, const char *const *allowed_origins)
+	const char *listen_address, bool has_tls, const char *const *allowed_origins)
 {
 	struct page_guard *guard = xcalloc(1, sizeof(*guard));
 	guard->loop = loop;
 	guard->public_url = public_url;
 	guard->listen_address = listen_address;
+	guard->has_tls = has_tls;
 	guard->allowed_origins = allowed_origins;
 	guard->guesses = guesses_create();
 	list_init(&guard->late);
@@ -106,13 +109,25 @@ static bool is_same_host(const char *a, size_t a_len, const char *b, size_t b_le
 	return a_len == b_len && strncasecmp(a, b, a_len) == 0;
 }
 
-/* Whether host ("name" or "name:port") is of that name. */
+/* The length of the name in "name", "name:port" or "[address]:port"; 0: it is none of these. */
+static size_t name_len(const char *host)
+{
+	size_t len = host[0] == '[' ? strcspn(host, "]") + 1 : strcspn(host, ":");
+	if (len > strlen(host))
+		return 0; /* the bracket is not closed */
+	if (host[len] == '\0')
+		return len;
+	size_t digits = strspn(host + len + 1, "0123456789");
+	bool is_port = host[len] == ':' && host[len + 1 + digits] == '\0' && digits <= 5 &&
+		       strtol(host + len + 1, NULL, 10) <= UINT16_MAX;
+	return is_port ? len : 0;
+}
+
+/* Whether host, with or without a port, is of that name. */
 static bool host_is(const char *host, const char *name)
 {
-	size_t len = strlen(name);
-	return strncasecmp(host, name, len) == 0 &&
-	       (host[len] == '\0' || (host[len] == ':' && strspn(host + len + 1, "0123456789") ==
-								  strlen(host + len + 1)));
+	size_t len = name_len(host);
+	return len > 0 && len == strlen(name) && strncasecmp(host, name, len) == 0;
 }
 
 /* Whether host is an address rather than a name: nobody can make an address lead elsewhere. */
@@ -120,12 +135,13 @@ static bool host_is_address(const char *host)
 {
 	struct in6_addr address;
 	char text[64];
-	size_t len = host[0] == '[' ? strcspn(host + 1, "]") : strcspn(host, ":");
-	if (len >= sizeof(text))
+	bool is_v6 = host[0] == '[';
+	size_t len = name_len(host);
+	if (len < 3 || len >= sizeof(text))
 		return false;
-	memcpy(text, host + (host[0] == '['), len);
-	text[len] = '\0';
-	return inet_pton(host[0] == '[' ? AF_INET6 : AF_INET, text, &address) == 1;
+	memcpy(text, host, len);
+	text[is_v6 ? len - 1 : len] = '\0';
+	return inet_pton(is_v6 ? AF_INET6 : AF_INET, text + is_v6, &address) == 1;
 }
 
 static bool listens_everywhere(const struct page_guard *guard)
@@ -134,14 +150,20 @@ static bool listens_everywhere(const struct page_guard *guard)
 	       strcmp(guard->listen_address, "::") == 0;
 }
 
+static bool is_public_host(const struct page_guard *guard, const char *host)
+{
+	size_t public_len;
+	const char *public_host = host_of(guard->public_url, &public_len);
+	return is_same_host(
+		host, strlen(host), public_host, public_len, is_https(guard->public_url));
+}
+
 bool page_guard_knows_host(const struct page_guard *guard, const struct http_request *request)
 {
 	const char *host = http_request_header(request, "host");
-	size_t public_len;
-	const char *public_host = host_of(guard->public_url, &public_len);
 	if (host == NULL || host[0] == '\0')
 		return false;
-	if (is_same_host(host, strlen(host), public_host, public_len, is_https(guard->public_url)))
+	if (is_public_host(guard, host))
 		return true;
 	char listen[80] = "";
 	bool is_v6 = strchr(guard->listen_address, ':') != NULL;
@@ -153,28 +175,25 @@ bool page_guard_knows_host(const struct page_guard *guard, const struct http_req
 
 /* Origins */
 
-/* The scheme and host that the public address has, as a browser writes an origin. */
-static bool is_public_origin(const struct page_guard *guard, const char *origin)
+/*
+ * Whether the origin, as a browser writes it, is that scheme and host. The scheme counts: whoever sits
+ * on the line can make a page of http://, with any name in it, but none of https://.
+ */
+static bool is_origin_of(const char *origin, const char *host, size_t host_len, bool is_secure)
 {
-	size_t public_len, len;
-	const char *public_host = host_of(guard->public_url, &public_len);
-	size_t scheme_len = (size_t)(public_host - guard->public_url);
-	if (strncasecmp(origin, guard->public_url, scheme_len) != 0)
-		return false;
-	const char *host = origin + scheme_len;
-	len = strlen(host);
-	return is_same_host(host, len, public_host, public_len, is_https(origin));
+	const char *scheme = is_secure ? "https://" : "http://";
+	size_t scheme_len = strlen(scheme);
+	const char *from = origin + scheme_len;
+	return strncasecmp(origin, scheme, scheme_len) == 0 &&
+	       is_same_host(from, strlen(from), host, host_len, is_secure);
 }
 
 /* The page came from the very name it talks to now. */
-static bool is_same_origin(const char *origin, const char *host)
+static bool is_same_origin(const struct page_guard *guard, const char *origin, const char *host)
 {
-	size_t scheme_len = is_https(origin)                         ? 8
-			    : strncasecmp(origin, "http://", 7) == 0 ? 7
-								     : 0;
-	const char *from = origin + scheme_len;
-	return scheme_len > 0 &&
-	       is_same_host(from, strlen(from), host, strlen(host), is_https(origin));
+	/* What comes by the public name may have had its TLS taken off before it came here. */
+	bool is_secure = is_public_host(guard, host) ? is_https(guard->public_url) : guard->has_tls;
+	return is_origin_of(origin, host, strlen(host), is_secure);
 }
 
 bool page_guard_admits_origin(
@@ -182,9 +201,12 @@ bool page_guard_admits_origin(
 {
 	const char *origin = http_request_header(request, "origin");
 	const char *host = http_request_header(request, "host");
+	size_t public_len;
+	const char *public_host = host_of(guard->public_url, &public_len);
 	if (origin == NULL)
 		return has_secret;
-	if (is_public_origin(guard, origin) || (host != NULL && is_same_origin(origin, host)))
+	if (is_origin_of(origin, public_host, public_len, is_https(guard->public_url)) ||
+		(host != NULL && is_same_origin(guard, origin, host)))
 		return true;
 	return page_guard_allowed_origin(guard, request) != NULL;
 }

@@ -13,9 +13,12 @@ struct http_request;
 struct loop;
 struct page_guard;
 
-/* All borrowed. allowed_origins ends with NULL; NULL: none beside our own. */
+/*
+ * All borrowed. has_tls: the listener itself speaks it. allowed_origins ends with NULL; NULL: none
+ * beside our own.
+ */
 struct page_guard *page_guard_create(struct loop *loop, const char *public_url,
-	const char *listen_address, const char *const *allowed_origins);
+	const char *listen_address, bool has_tls, const char *const *allowed_origins);
 /* Before the HTTP server ends. Accepts NULL. */
 void page_guard_destroy(struct page_guard *guard);
 

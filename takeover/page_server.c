@@ -23,7 +23,7 @@ struct page_server *page_server_create(const struct page_server_config *config)
 		.takeovers = config->takeovers,
 		.viewers = config->viewers,
 		.guard = page_guard_create(config->loop, config->public_url, config->listen_address,
-			config->allowed_origins)};
+			config->has_tls, config->allowed_origins)};
 	return server;
 }
 

@@ -24,6 +24,7 @@ struct page_server_config {
 	const char *box_id;
 	const char *public_url; /* what people reach it by, without a slash at the end */
 	const char *listen_address;
+	bool has_tls; /* the listener itself speaks it */
 	const char *const *allowed_origins; /* ends with NULL */
 };
 

@@ -101,7 +101,7 @@ boxTest('T03: foreign, null and missing origins, and foreign hosts, reach nothin
   const native = await WebSocketClient.connect(`${base}/live`, { headers: { Origin: undefined, ...session.headers } });
   assert.equal(native.status, 101, 'a native tool shows its session');
   native.destroy();
-  for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil:80', '192.0.2.1', '127.0.0.1:x']) {
+  for (const host of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil:80', '192.0.2.1', '127.0.0.1:x', '127.0.0.1:112111']) {
     for (const target of [base, `${base}/session`, `${base}/live`]) {
       const reply = await ask(target, { headers: { Host: host } }).catch(() => ({ status: 400 }));
       assert(reply.status === 403 || reply.status === 400, `${host} ${target}: ${reply.status}`);
@@ -335,15 +335,19 @@ boxTest('the port that a scheme leaves out may be written, in the Host, the Orig
   const server = await box.startXvfb({ width: 320, height: 240 });
   for (const [publicUrl, right, wrong] of [
     ['https://example.org', [['example.org:443'], ['example.org'], ['EXAMPLE.org:443', 'https://example.org'], ['example.org', 'https://example.org:443'], ['example.org:443', 'https://example.org:443']],
-      [['example.org:80'], ['example.org:4430'], ['example.org:'], ['example.org:443:443'], ['example.org', 'https://example.org:80'], ['example.org:443', 'http://example.org']]],
+      [['example.org:80'], ['example.org:4430'], ['example.org:'], ['example.org:443:443'], ['example.org', 'https://example.org:80'], ['example.org:443', 'http://example.org'], ['example.org', 'http://example.org'], ['example.org', 'http://example.org:443']]],
     ['http://example.org/', [['example.org:80'], ['example.org', 'http://example.org'], ['example.org:80', 'http://example.org']],
-      [['example.org:443'], ['example.org:80', 'https://example.org']]],
+      [['example.org:443'], ['example.org:80', 'https://example.org'], ['example.org', 'https://example.org'], ['example.org', 'https://example.org:80']]],
     ['https://example.org:443/sub', [['example.org', 'https://example.org'], ['example.org:443', 'https://example.org']], [['example.org:80']]],
     ['https://[2001:db8::1]', [['[2001:db8::1]:443', 'https://[2001:db8::1]'], ['[2001:db8::1]']], [['[2001:db8::1]:80'], ['2001:db8::1']]],
   ]) {
     const daemon = await box.startDaemon({ display: server.display, args: ['--public-url', publicUrl, '--box-id', 'b1'] });
     const listen = (await box.ok('ss', ['-ltnpH'])).split('\n').find((line) => line.includes(`pid=${daemon.pid},`)).match(/:(\d+)\s/)[1];
     const { token } = takeApart((await openTakeover(daemon)).url);
+    // The listener itself, by its own names: no TLS there, so no page of https:// came from it.
+    right.push([`localhost:${listen}`, `http://localhost:${listen}`], [`127.0.0.1:${listen}`, `http://127.0.0.1:${listen}`], ['localhost:65535'], ['[::1]:1']);
+    wrong.push([`localhost:${listen}`, `https://localhost:${listen}`], ['localhost', 'https://localhost'], [`localhost:${listen}`, `http://127.0.0.1:${listen}`],
+      ['localhost:65536'], [`127.0.0.1:1${listen}1`], ['127.0.0.1:00000000000000080'], ['[::1'], ['[::1]x'], ['[::1]x:80']);
     for (const [cases, status] of [[right, 200], [wrong, 403]]) {
       for (const [Host, Origin] of cases) {
         const reply = await post(`http://127.0.0.1:${listen}/box/b1/session`, { token }, { Host, ...(Origin ? { Origin } : {}) });
