@@ -42,60 +42,83 @@ static int sync_folder(const char *path)
 }
 
 /* mkstemp, but with the final mode and subject to the umask like any newly made file. */
-static int open_beside(const char *path, mode_t mode, char **temp_path)
+static int open_beside(int folder, const char *name, mode_t mode, char **temp_name)
 {
 	static _Atomic unsigned counter;
 	for (int attempt = 0; attempt < 100; attempt++) {
-		char *name = xasprintf("%s.%ld.%u.part", path, (long)getpid(), counter++);
-		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		char *temp = xasprintf("%s.%ld.%u.part", name, (long)getpid(), counter++);
+		int fd = openat(
+			folder, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (fd >= 0) {
-			*temp_path = name;
+			*temp_name = temp;
 			return fd;
 		}
-		free(name);
+		free(temp);
 		if (errno != EEXIST)
 			return -errno;
 	}
 	return -EEXIST;
 }
 
-/* Whether what is at path may be renamed over. */
-static int check_place(const char *path, int flags)
+/* Whether what is there may be renamed over. */
+static int check_place(int folder, const char *name, int flags)
 {
 	struct stat st;
-	if ((flags & ATOMIC_FILE_REGULAR) && lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
+	if ((flags & ATOMIC_FILE_REGULAR) &&
+		fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
 		return -ELOOP;
 	/* Followed through links, so that root does not rename a picture over /dev/null. */
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	if (fstatat(folder, name, &st, 0) == 0 && !S_ISREG(st.st_mode))
 		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
 	return 0;
 }
 
-int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags)
+/* Which file is there now, with the times that the rename has set; or the one that was. */
+static void look_again(int folder, const char *name, struct stat *written)
 {
-	int place = check_place(path, flags);
+	struct stat st;
+	if (fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == written->st_dev &&
+		st.st_ino == written->st_ino)
+		*written = st;
+}
+
+int atomic_file_write_at(int folder, const char *name, const void *data, size_t len, mode_t mode,
+	int flags, struct stat *written)
+{
+	struct stat st = {0};
+	int place = check_place(folder, name, flags);
 	if (place < 0)
 		return place;
-	char *temp_path = NULL;
-	int fd = open_beside(path, mode, &temp_path);
+	char *temp_name = NULL;
+	int fd = open_beside(folder, name, mode, &temp_name);
 	if (fd < 0)
 		return fd;
 	int ret = write_all(fd, data, len);
 	if (ret == 0 && (flags & ATOMIC_FILE_SYNC) && fsync(fd) < 0)
 		ret = -errno;
+	if (ret == 0 && fstat(fd, &st) < 0)
+		ret = -errno;
 	if (close(fd) < 0 && ret == 0)
 		ret = -errno;
 	/* Again: writing takes time. What still slips in between is replaced, never followed. */
 	if (ret == 0)
-		ret = check_place(path, flags);
-	if (ret == 0 && rename(temp_path, path) < 0)
+		ret = check_place(folder, name, flags);
+	if (ret == 0 && renameat(folder, temp_name, folder, name) < 0)
 		ret = -errno;
 	if (ret < 0)
-		unlink(temp_path);
-	else if (flags & ATOMIC_FILE_SYNC)
-		ret = sync_folder(path);
-	free(temp_path);
+		unlinkat(folder, temp_name, 0);
+	else
+		look_again(folder, name, &st);
+	free(temp_name);
+	if (written != NULL)
+		*written = st;
 	return ret;
+}
+
+int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags)
+{
+	int ret = atomic_file_write_at(AT_FDCWD, path, data, len, mode, flags, NULL);
+	return ret == 0 && (flags & ATOMIC_FILE_SYNC) ? sync_folder(path) : ret;
 }
 
 static int read_up_to(int fd, size_t max_len, char **out, size_t *len)

@@ -23,6 +23,16 @@ enum atomic_file_flags {
  */
 int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags);
 
+struct stat;
+
+/*
+ * The same for a name in a folder that is open (base/file_folder.h; AT_FDCWD: a path), without
+ * ATOMIC_FILE_SYNC for the folder. *written (may be NULL) tells which file was put there; when another
+ * has taken its place already it fits none.
+ */
+int atomic_file_write_at(int folder, const char *name, const void *data, size_t len, mode_t mode,
+	int flags, struct stat *written);
+
 /*
  * Reads a whole file of at most max_len bytes into *out (NUL added behind, caller frees) and its
  * length into *len. Returns 0 or a negative errno; -EFBIG when it is larger.

@@ -15,6 +15,7 @@
 #include "base/json.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/file_folder.h"
 #include "base/utf8.h"
 #include "capture/encoder.h"
 #define LOG_MODULE "library"
@@ -272,6 +273,19 @@ static void make_id(char *out, size_t size)
 		random[4], random[5]);
 }
 
+/* The new file, wherever it is wanted; a negative errno. */
+static int create_file(const char *path)
+{
+	const char *name;
+	int folder = file_folder_open(path, &name);
+	if (folder < 0)
+		return folder;
+	int fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int ret = fd < 0 ? -errno : fd;
+	close(folder);
+	return ret;
+}
+
 struct entry *library_add(
 	struct library *library, const char *name, const char *path, int *fd, int *error)
 {
@@ -290,9 +304,9 @@ struct entry *library_add(
 	entry->is_owned = is_inside(library, entry->path);
 	entry->created_wall_us = clock_wall_us();
 	entry->quality = encoder_quality_name(ENCODER_BALANCED);
-	*fd = open(entry->path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+	*fd = create_file(entry->path);
 	if (*fd < 0) {
-		*error = -errno;
+		*error = *fd;
 		entry_free(entry);
 		return NULL;
 	}

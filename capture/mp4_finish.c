@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/file_folder.h"
 #include "capture/fragments.h"
 #define LOG_MODULE "mp4"
 #include "base/log.h"
@@ -265,16 +266,57 @@ static int open_in(struct job *job, const char *path)
 	return 0;
 }
 
-static int write_finished(struct job *job, const char *path, const char *beside,
+/* The file of fragments and the finished one beside it, both opened once: libavformat is given what is
+   open, never a name in whose place somebody could have laid a link meanwhile. */
+struct place {
+	int folder, old, new;
+	const char *name;
+	char *beside;
+};
+
+static int open_new(struct place *place)
+{
+	int flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+	place->new = openat(place->folder, place->beside, flags, 0600);
+	/* What an earlier run left there, or a trap. */
+	if (place->new < 0 && errno == EEXIST && unlinkat(place->folder, place->beside, 0) == 0)
+		place->new = openat(place->folder, place->beside, flags, 0600);
+	return place->new < 0 ? -errno : 0;
+}
+
+static int open_place(struct place *place, const char *path)
+{
+	*place = (struct place){.old = -1, .new = -1};
+	place->folder = file_folder_open(path, &place->name);
+	if (place->folder < 0)
+		return place->folder;
+	place->beside = xasprintf("%s.finishing", place->name);
+	place->old = openat(
+		place->folder, place->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return place->old < 0 ? -errno : 0;
+}
+
+static void close_place(struct place *place)
+{
+	const int fds[] = {place->new, place->old, place->folder};
+	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
+	free(place->beside);
+}
+
+static int write_finished(struct job *job, const struct place *place,
 	const struct fragments_summary *summary, const struct mp4_notes *chapters,
 	struct mp4_result *result)
 {
-	int ret = open_in(job, path);
+	char in[40], out[48];
+	snprintf(in, sizeof(in), "/proc/self/fd/%d", place->old);
+	snprintf(out, sizeof(out), "file:/proc/self/fd/%d", place->new);
+	int ret = open_in(job, in);
 	if (ret < 0)
 		return ret;
-	char *url = xasprintf("file:%s", beside);
-	ret = open_out(job, url, chapters, summary);
-	free(url);
+	ret = open_out(job, out, chapters, summary);
 	if (ret >= 0)
 		ret = copy_samples(job, summary->end);
 	if (ret >= 0)
@@ -286,49 +328,49 @@ static int write_finished(struct job *job, const char *path, const char *beside,
 }
 
 /* Puts the new file in the old one's place, with its rights, once it is on the disk. */
-static int replace(const char *beside, const char *path, struct mp4_result *result)
+static int replace(const struct place *place, struct mp4_result *result)
 {
 	struct stat old, new;
-	int fd = open(beside, O_RDONLY | O_CLOEXEC);
-	int ret = fd >= 0 && stat(path, &old) == 0 ? 0 : -errno;
-	if (ret == 0 && (fchmod(fd, old.st_mode & 0777) < 0 || fsync(fd) < 0 || fstat(fd, &new) < 0))
-		ret = -errno;
-	if (ret == 0 && rename(beside, path) < 0)
-		ret = -errno;
-	if (fd >= 0)
-		close(fd);
-	if (ret == 0)
-		result->bytes = new.st_size;
-	return ret;
+	if (fstat(place->old, &old) < 0 || fchmod(place->new, old.st_mode & 0777) < 0 ||
+		fsync(place->new) < 0 || fstat(place->new, &new) < 0 ||
+		renameat(place->folder, place->beside, place->folder, place->name) < 0)
+		return -errno;
+	result->bytes = new.st_size;
+	return 0;
 }
 
-int mp4_finish(const char *path, const struct mp4_notes *chapters,
-	const struct mp4_notes *subtitles, struct mp4_result *result)
+static int finish(const struct place *place, const struct fragments_summary *summary,
+	const struct mp4_notes *chapters, const struct mp4_notes *subtitles,
+	struct mp4_result *result)
 {
-	struct fragments_summary summary;
 	struct job job = {.subtitles = subtitles};
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	bool is_ours = fragments_inspect(fd, &summary);
-	close(fd);
-	if (!is_ours || summary.fragment_count == 0)
-		return -ENODATA;
-	char *beside = xasprintf("%s.finishing", path);
 	*result = (struct mp4_result){0};
-	int ret = from_averror(
-		write_finished(&job, path, beside, &summary, chapters, result));
+	int ret = from_averror(write_finished(&job, place, summary, chapters, result));
 	if (job.out != NULL && job.out->pb != NULL) {
 		int close_ret = from_averror(avio_closep(&job.out->pb));
 		ret = ret < 0 ? ret : close_ret;
 	}
 	avformat_close_input(&job.in);
 	avformat_free_context(job.out);
+	return ret == 0 ? replace(place, result) : ret;
+}
+
+int mp4_finish(const char *path, const struct mp4_notes *chapters,
+	const struct mp4_notes *subtitles, struct mp4_result *result)
+{
+	struct fragments_summary summary;
+	struct place place;
+	int ret = open_place(&place, path);
+	if (ret == 0 && (!fragments_inspect(place.old, &summary) || summary.fragment_count == 0))
+		ret = -ENODATA;
 	if (ret == 0)
-		ret = replace(beside, path, result);
-	if (ret < 0)
-		unlink(beside);
-	free(beside);
+		ret = open_new(&place);
+	if (ret == 0) {
+		ret = finish(&place, &summary, chapters, subtitles, result);
+		if (ret < 0)
+			unlinkat(place.folder, place.beside, 0);
+	}
+	close_place(&place);
 	return ret;
 }
 

@@ -6,9 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/atomic_file.h"
+#include "base/file_folder.h"
 #include "base/clock.h"
 #include "base/http_server.h"
 #include "base/json.h"
@@ -218,12 +221,18 @@ static int save(struct shot_job *job, const struct buffer *picture, char **url, 
 	if (job->save.path == NULL)
 		return downloads_add_own(downloads, picture, picture_format_name(job->options.format),
 			mime, url, path, expires_wall_us);
-	int ret = atomic_file_write(
-		job->save.path, picture->data, picture->len, 0644, ATOMIC_FILE_REGULAR);
+	const char *name;
+	struct stat written;
+	int folder = file_folder_open(job->save.path, &name);
+	if (folder < 0)
+		return folder;
+	int ret = atomic_file_write_at(
+		folder, name, picture->data, picture->len, 0644, ATOMIC_FILE_REGULAR, &written);
+	close(folder);
 	if (ret < 0)
 		return ret;
 	*path = xstrdup(job->save.path);
-	*url = downloads_add(downloads, *path, mime, expires_wall_us);
+	*url = downloads_add(downloads, *path, &written, mime, expires_wall_us);
 	return 0;
 }
 

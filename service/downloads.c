@@ -35,7 +35,7 @@ struct download {
 	char *path, *content_type;
 	struct deadline deadline;
 	/* Which file it was when the link was made: another one under the name is not served. */
-	int64_t device, inode, size, mtime_ns;
+	int64_t device, inode, size, mtime_ns, ctime_ns;
 	bool is_own; /* the file is the daemon's, and goes with its link */
 };
 
@@ -70,10 +70,11 @@ static bool from_hex(const char *text, uint8_t *out, size_t len)
 /* 32 bytes in base64url without padding. */
 #define SIGNATURE_CHARS 43
 
-static void sign(const struct downloads *downloads, const char *id, int64_t expires_s,
+/* `rest` and `expires` are signed as they stand in the link: "ID/NAME" and a number. */
+static void sign(const struct downloads *downloads, const char *rest, const char *expires,
 	char out[SIGNATURE_CHARS + 3])
 {
-	char *text = xasprintf("%s|%s|%" PRId64, downloads->box_id, id, expires_s);
+	char *text = xasprintf("%s|%s|%s", downloads->box_id, rest, expires);
 	uint8_t mac[EVP_MAX_MD_SIZE];
 	unsigned mac_len = 0;
 	HMAC(EVP_sha256(), downloads->key, KEY_BYTES, (const unsigned char *)text, strlen(text), mac,
@@ -131,13 +132,14 @@ static void save(struct downloads *downloads)
 	struct download *download;
 	list_for_each(download, &downloads->links, link)
 		json_array_append_new(links,
-			json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "id", download->id,
+			json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "id", download->id,
 				"path", download->path, "content_type", download->content_type,
 				"wall_us", (json_int_t)download->deadline.wall_us, "boottime_us",
 				(json_int_t)download->deadline.boottime_us, "device",
 				(json_int_t)download->device, "inode", (json_int_t)download->inode,
 				"size", (json_int_t)download->size, "mtime_ns",
-				(json_int_t)download->mtime_ns, "own", download->is_own));
+				(json_int_t)download->mtime_ns, "ctime_ns",
+				(json_int_t)download->ctime_ns, "own", download->is_own));
 	json_t *state = json_pack("{s:s, s:s, s:o}", "key", key, "kernel_boot",
 		downloads->kernel_boot, "links", links);
 	char *text = json_dumps(state, JSON_COMPACT);
@@ -170,11 +172,11 @@ static void load_links(struct downloads *downloads, const json_t *links, bool is
 	json_array_foreach(links, i, item)
 	{
 		const char *id = NULL, *path = NULL, *content_type = NULL;
-		json_int_t wall_us, boottime_us, device, inode, size, mtime_ns;
-		if (json_unpack(item, "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "id", &id,
+		json_int_t wall_us, boottime_us, device, inode, size, mtime_ns, ctime_ns;
+		if (json_unpack(item, "{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "id", &id,
 			    "path", &path, "content_type", &content_type, "wall_us", &wall_us,
 			    "boottime_us", &boottime_us, "device", &device, "inode", &inode, "size",
-			    &size, "mtime_ns", &mtime_ns) != 0)
+			    &size, "mtime_ns", &mtime_ns, "ctime_ns", &ctime_ns) != 0)
 			continue;
 		struct deadline deadline = {
 			.wall_us = wall_us, .boottime_us = is_same_boot ? boottime_us : INT64_MAX};
@@ -183,6 +185,7 @@ static void load_links(struct downloads *downloads, const json_t *links, bool is
 		download->inode = inode;
 		download->size = size;
 		download->mtime_ns = mtime_ns;
+		download->ctime_ns = ctime_ns;
 		download->is_own = json_is_true(json_object_get(item, "own"));
 	}
 	drop_over(downloads);
@@ -276,9 +279,9 @@ void downloads_destroy(struct downloads *downloads)
 	free(downloads);
 }
 
-static int64_t mtime_ns(const struct stat *st)
+static int64_t to_ns(const struct timespec *time)
 {
-	return (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec;
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
 static void note_file(struct download *download, const struct stat *st)
@@ -286,14 +289,17 @@ static void note_file(struct download *download, const struct stat *st)
 	download->device = (int64_t)st->st_dev;
 	download->inode = (int64_t)st->st_ino;
 	download->size = st->st_size;
-	download->mtime_ns = mtime_ns(st);
+	download->mtime_ns = to_ns(&st->st_mtim);
+	download->ctime_ns = to_ns(&st->st_ctim);
 }
 
+/* The time of its last change can be put back by whoever may write to it, the kernel's own cannot. */
 static bool is_same_file(const struct download *download, const struct stat *st)
 {
 	return S_ISREG(st->st_mode) && download->device == (int64_t)st->st_dev &&
 	       download->inode == (int64_t)st->st_ino && download->size == st->st_size &&
-	       download->mtime_ns == mtime_ns(st);
+	       download->mtime_ns == to_ns(&st->st_mtim) &&
+	       download->ctime_ns == to_ns(&st->st_ctim);
 }
 
 /* A file name that needs no escaping in a URL; the real one is in the table. */
@@ -310,36 +316,35 @@ static char *url_name(const char *path)
 }
 
 /* See downloads_add. */
-static char *add(struct downloads *downloads, const char *path, const char *content_type, bool is_own,
-	int64_t *expires_wall_us)
+static char *add(struct downloads *downloads, const char *path, const struct stat *file,
+	const char *content_type, bool is_own, int64_t *expires_wall_us)
 {
 	uint8_t random[ID_BYTES];
-	char id[ID_BYTES * 2 + 1], signature[SIGNATURE_CHARS + 3];
+	char id[ID_BYTES * 2 + 1], expires[24], signature[SIGNATURE_CHARS + 3];
 	if (RAND_bytes(random, ID_BYTES) != 1)
 		abort(); /* the generator was seeded at start; it does not fail later */
 	to_hex(random, ID_BYTES, id);
 	struct download *download = append(downloads, id, path, content_type,
 		deadline_after((int64_t)DOWNLOADS_LIFETIME_S * 1000000));
-	struct stat st = {0};
 	download->is_own = is_own;
-	if (lstat(path, &st) == 0)
-		note_file(download, &st);
+	note_file(download, file);
 	drop_over(downloads);
 	save(downloads);
-	int64_t expires_s = download->deadline.wall_us / 1000000;
 	*expires_wall_us = download->deadline.wall_us;
-	sign(downloads, id, expires_s, signature);
-	char *name = url_name(path);
-	char *url = xasprintf("%s/box/%s/files/%s/%s?e=%" PRId64 "&s=%s", downloads->public_url,
-		downloads->box_id, id, name, expires_s, signature);
+	snprintf(expires, sizeof(expires), "%" PRId64, download->deadline.wall_us / 1000000);
+	char *name = url_name(path), *rest = xasprintf("%s/%s", id, name);
+	sign(downloads, rest, expires, signature);
+	char *url = xasprintf("%s/box/%s/files/%s?e=%s&s=%s", downloads->public_url,
+		downloads->box_id, rest, expires, signature);
 	free(name);
+	free(rest);
 	return url;
 }
 
-char *downloads_add(struct downloads *downloads, const char *path, const char *content_type,
-	int64_t *expires_wall_us)
+char *downloads_add(struct downloads *downloads, const char *path, const struct stat *file,
+	const char *content_type, int64_t *expires_wall_us)
 {
-	return add(downloads, path, content_type, false, expires_wall_us);
+	return add(downloads, path, file, content_type, false, expires_wall_us);
 }
 
 int downloads_add_own(struct downloads *downloads, const struct buffer *data, const char *ending,
@@ -355,31 +360,33 @@ int downloads_add_own(struct downloads *downloads, const struct buffer *data, co
 		abort(); /* as above */
 	to_hex(random, sizeof(random), name);
 	*path = xasprintf("%s/shot-%s.%s", downloads->own_folder, name, ending);
-	int ret = atomic_file_write(*path, data->data, data->len, 0600, 0);
+	struct stat file;
+	int ret = atomic_file_write_at(AT_FDCWD, *path, data->data, data->len, 0600, 0, &file);
 	if (ret < 0) {
 		free(*path);
 		*path = NULL;
 		return ret;
 	}
-	*url = add(downloads, *path, content_type, true, expires_wall_us);
+	*url = add(downloads, *path, &file, content_type, true, expires_wall_us);
 	return 0;
 }
 
 /* The link that the request names and rightly signs, still good; NULL otherwise. */
-static struct download *find(struct downloads *downloads, struct http_request *request, const char *id)
+static struct download *find(
+	struct downloads *downloads, struct http_request *request, const char *rest)
 {
+	size_t id_len = strcspn(rest, "/");
 	const char *expires = http_request_query(request, "e");
 	const char *signature = http_request_query(request, "s");
 	char wanted[SIGNATURE_CHARS + 3];
 	if (expires == NULL || signature == NULL || strlen(signature) != SIGNATURE_CHARS)
 		return NULL;
-	int64_t expires_s = strtoll(expires, NULL, 10);
-	sign(downloads, id, expires_s, wanted);
+	sign(downloads, rest, expires, wanted);
 	if (CRYPTO_memcmp(wanted, signature, SIGNATURE_CHARS) != 0)
 		return NULL;
 	struct download *download;
 	list_for_each(download, &downloads->links, link) {
-		if (strcmp(download->id, id) == 0)
+		if (strlen(download->id) == id_len && strncmp(download->id, rest, id_len) == 0)
 			return deadline_has_passed(&download->deadline) ? NULL : download;
 	}
 	return NULL;
@@ -403,22 +410,19 @@ void downloads_serve(struct downloads *downloads, struct http_request *request)
 {
 	const char *path = http_request_path(request);
 	size_t box_len = strlen(downloads->box_id);
-	char id[ID_BYTES * 2 + 1];
 	const char *rest = path + strlen("/box/");
 	if (strncmp(rest, downloads->box_id, box_len) != 0 ||
 		strncmp(rest + box_len, "/files/", 7) != 0) {
 		reply_error(request, REPLY_NOT_FOUND, "there is nothing at this address");
 		return;
 	}
-	rest += box_len + 7;
-	snprintf(id, sizeof(id), "%.*s", (int)strcspn(rest, "/"), rest);
 	const char *method = http_request_method(request);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		http_request_add_header(request, "Allow", "GET, HEAD");
 		reply_error(request, REPLY_METHOD_NOT_ALLOWED, "files can only be read (GET)");
 		return;
 	}
-	const struct download *download = find(downloads, request, id);
+	const struct download *download = find(downloads, request, rest + box_len + 7);
 	if (download == NULL)
 		reply_error(request, REPLY_NOT_FOUND,
 			"this link is not valid or its time is over; ask for a new one");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Signed links to files: "/box/<box-id>/files/<id>/<name>?e=<unix time>&s=<signature>", good for a
- * limited time, without signing in. The signature is an HMAC-SHA-256 over box id, file id and
+ * limited time, without signing in. The signature is an HMAC-SHA-256 over box id, file id, name and
  * expiry under a random key; links survive a restart of the daemon (key and table are kept in the
  * state folder), and neither a step of the wall clock nor a frozen box lengthens their life. Main
  * thread only.
@@ -16,6 +16,7 @@
 struct buffer;
 struct downloads;
 struct http_request;
+struct stat;
 
 #define DOWNLOADS_LIFETIME_S 3600
 /* Further links push out the oldest. */
@@ -28,12 +29,12 @@ struct downloads *downloads_create(const char *state_dir, const char *box_id, co
 void downloads_destroy(struct downloads *downloads);
 
 /*
- * Makes a link to the file at path. Returns the URL (the caller frees it) and in *expires_wall_us
- * when it ends. The link is to the file that is there now: one that is changed or replaced later is
- * not served (410).
+ * Makes a link to `file` at path. Returns the URL (the caller frees it) and in *expires_wall_us
+ * when it ends. What is changed, touched or replaced later is not served (410), also when its size
+ * and time have been put back; nor is what is no regular file.
  */
-char *downloads_add(struct downloads *downloads, const char *path, const char *content_type,
-	int64_t *expires_wall_us);
+char *downloads_add(struct downloads *downloads, const char *path, const struct stat *file,
+	const char *content_type, int64_t *expires_wall_us);
 
 /*
  * Writes the file itself, into a folder of the daemon's own, under a name that ends in `ending` ("png"),

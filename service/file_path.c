@@ -2,9 +2,13 @@
 #include "service/file_path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file_folder.h"
 
 /* A file beside it gets a longer name for a while; file systems take 255. */
 #define NAME_BYTES_MAX 230
@@ -19,19 +23,13 @@ static bool has_dots(const char *path)
 	return false;
 }
 
-static bool is_under(const char *path, const char *folder)
-{
-	size_t len = strlen(folder);
-	return strncmp(path, folder, len) == 0 && path[len] == '/';
-}
-
 const char *file_path_fault(const char *path)
 {
 	if (path[0] != '/')
 		return "must be an absolute path";
 	if (has_dots(path) || strstr(path, "//") != NULL)
 		return "must be written without \".\", \"..\" and \"//\"";
-	if (is_under(path, "/proc") || is_under(path, "/sys") || is_under(path, "/dev"))
+	if (file_is_kernels(path))
 		return "must not be below /proc, /sys or /dev";
 	size_t name_len = strlen(strrchr(path, '/') + 1);
 	if (name_len == 0)
@@ -42,8 +40,14 @@ const char *file_path_fault(const char *path)
 int file_path_check(const char *path)
 {
 	struct stat st;
-	if (lstat(path, &st) < 0)
-		return errno == ENOENT ? 0 : -errno;
+	const char *name;
+	int folder = file_folder_open(path, &name);
+	if (folder < 0)
+		return folder;
+	int ret = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	close(folder);
+	if (ret < 0)
+		return ret == -ENOENT ? 0 : ret;
 	if (S_ISREG(st.st_mode))
 		return 0;
 	return S_ISLNK(st.st_mode) ? -ELOOP : S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
@@ -54,6 +58,8 @@ const char *file_path_error(int error)
 	switch (error) {
 	case -ELOOP:
 		return "a symbolic link is there, which is neither followed nor replaced";
+	case -EXDEV:
+		return "its folder leads to below /proc, /sys or /dev by a symbolic link";
 	case -EISDIR:
 		return "a folder is there";
 	case -EEXIST:

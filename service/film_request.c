@@ -54,6 +54,8 @@ void film_request_read_path(struct json_reader *reader, const char **path)
 	else if (len < ending_len || strcmp(*path + len - ending_len, ending) != 0 ||
 		 strlen(strrchr(*path, '/')) - 1 <= ending_len)
 		json_reader_fail(reader, "path", "must end in a file name with %s", ending);
+	else if (file_path_check(*path) == -EXDEV)
+		json_reader_fail(reader, "path", "%s", file_path_error(-EXDEV));
 }
 
 static void read_region(struct json_reader *reader, struct rect *out)
@@ -119,7 +121,8 @@ static void reply_file_error(struct http_request *request, const char *path, int
 		break;
 	default:
 		reply_error(request, REPLY_BAD_REQUEST,
-			"path: cannot write %.200s: %s; choose another path", what, strerror(-error));
+			"path: cannot write %.200s: %s; choose another path", what,
+			file_path_error(error));
 	}
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -195,8 +196,10 @@ json_t *recordings_entry_json(struct recordings *recordings, struct entry *entry
 		return json;
 	char when[CLOCK_RFC3339_SIZE];
 	int64_t expires_wall_us;
+	struct stat file = {0};
+	lstat(entry->path, &file); /* when it has gone the link is to nothing */
 	char *url = downloads_add(
-		recordings->service->downloads, entry->path, "video/mp4", &expires_wall_us);
+		recordings->service->downloads, entry->path, &file, "video/mp4", &expires_wall_us);
 	clock_format_rfc3339(expires_wall_us, when);
 	json_object_set_new(json, "url", json_string(url));
 	json_object_set_new(json, "expires_at", json_string(when));

@@ -4,8 +4,10 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import { boxTest, followEvents, programs, request, waitFor } from './harness.mjs';
 import { assertPixel, assertSamePixels, readPng, readXwd } from './png.mjs';
+import { startRecording, stopRecording } from './video.mjs';
 
 const solid = (box, env, colour) => box.ok('xsetroot', ['-solid', colour], { env });
 
@@ -423,8 +425,28 @@ boxTest('POST /v1/shots saves whole files and gives a link that works for an hou
   }
   assert([403, 404].includes((await get(new URL('/../../etc/passwd', saved.url))).status));
   assert([400, 403, 404].includes((await get(`${url.origin}/%2e%2e/%2e%2e/etc/passwd`)).status));
+  // Every letter of it is signed: the name, the id's length, how the number is written.
+  const start = saved.url.indexOf('/files/') + 7;
+  for (let i = start; i < saved.url.length; i++) {
+    const letter = saved.url[i] === 'b' ? 'c' : 'b';
+    for (const other of [saved.url.slice(0, i) + letter + saved.url.slice(i + 1), `${saved.url.slice(0, i)}0${saved.url.slice(i)}`])
+      assert.equal((await get(other)).status, 404, other);
+  }
+  assert.equal((await get(saved.url)).status, 200);
+  // Other bytes with the old size and time put back are another file.
+  const { atimeMs, mtimeMs } = fs.statSync(path);
+  await box.ok('touch', ['-r', path, box.file('times')]);
+  const fd = fs.openSync(path, 'r+');
+  fs.writeSync(fd, 'XXXXX', file.length - 5);
+  fs.closeSync(fd);
+  await box.ok('touch', ['-r', box.file('times'), path]);
+  const touched = fs.statSync(path);
+  assert.deepEqual([touched.size, touched.mtimeMs, touched.atimeMs], [file.length, mtimeMs, atimeMs]);
+  assert.equal((await get(saved.url)).status, 410);
+  const again = await daemon.json('POST', '/v1/shots', { body: { path } });
+  assert.equal((await get(again.url)).status, 200);
   fs.rmSync(path);
-  assert([404, 410].includes((await get(saved.url)).status));
+  assert.equal((await get(again.url)).status, 410);
 });
 
 boxTest('POST /v1/shots refuses what it cannot save', async (box) => {
@@ -483,6 +505,45 @@ boxTest('POST /v1/shots writes over regular files alone: never through a link, n
   fs.rmSync(box.file('link.m3u8'));
   assert.deepEqual(before(), were, 'nothing was replaced, nothing was left');
   assert.equal(fs.readFileSync(target, 'utf8'), 'precious');
+});
+
+boxTest('folders that are links: followed to where a path could name, never to below /proc, /sys or /dev', async (box) => {
+  const { daemon, env } = await box.startScreen({ width: 320, height: 240 });
+  await solid(box, env, '#336699');
+  fs.mkdirSync(box.file('real'));
+  const name = path.basename(box.folder);
+  for (const [link, target] of [['good', box.file('real')], ['shm', '/dev/shm'], ['dev', '/dev'], ['self', '/proc/self'], ['sys', '/sys/kernel'],
+    ['chain', box.file('shm')], ['gone', box.file('nothing')]])
+    fs.symlinkSync(target, box.file(link));
+  const before = fs.readdirSync(box.folder);
+  assert.equal((await daemon.json('POST', '/v1/shots', { body: { path: box.file('good/x.png') } })).path, box.file('good/x.png'));
+  assertPixel(readPng(fs.readFileSync(box.file('real/x.png'))), 5, 5, [0x33, 0x66, 0x99]);
+  for (const folder of ['shm', 'dev', 'self/cwd', 'self/root/tmp', 'self/fd', 'sys', 'chain']) {
+    for (const [method, body] of [['/v1/shots', { path: box.file(`${folder}/${name}.png`) }], ['/v1/recordings', { path: box.file(`${folder}/${name}.mp4`) }],
+      ['/v1/publish', { url: box.file(`${folder}/${name}.m3u8`) }]]) {
+      const reply = await daemon.request('POST', method, { body });
+      assert.equal(reply.status, 400, `${method} ${folder}: ${reply.body}`);
+      assert.match(reply.json().message, /below \/proc, \/sys or \/dev/, `${method} ${folder}`);
+    }
+  }
+  assert.match((await daemon.request('POST', '/v1/shots', { body: { path: box.file('gone/x.png') } })).json().message, /does not exist/);
+  // The folder is turned elsewhere while the picture is waited for.
+  const waiting = daemon.request('POST', '/v1/shots', { body: { path: box.file(`good/${name}.png`), wait: 'change', timeout_ms: 20000 } });
+  await daemon.json('GET', '/v1/status');
+  await daemon.json('GET', '/v1/status');
+  fs.rmSync(box.file('good'));
+  fs.symlinkSync('/dev/shm', box.file('good'));
+  await solid(box, env, '#ffffff');
+  assert.equal((await waiting).status, 400);
+  // A recording's file is finished beside itself: a link laid there is replaced, not followed.
+  fs.writeFileSync(box.file('precious'), 'precious');
+  fs.symlinkSync(box.file('precious'), box.file('real/film.mp4.finishing'));
+  const recording = await startRecording(daemon, { path: box.file('real/film.mp4') });
+  await stopRecording(daemon, recording.id);
+  assert.equal(fs.readFileSync(box.file('precious'), 'utf8'), 'precious');
+  assert.deepEqual(fs.readdirSync(box.file('real')).sort(), ['film.mp4', 'x.png']);
+  assert.deepEqual(fs.readdirSync('/dev/shm').filter((file) => file.includes(name)), []);
+  assert.deepEqual(fs.readdirSync(box.folder).filter((file) => file !== 'precious'), before);
 });
 
 boxTest('the frame headers tell time and change', async (box) => {
