@@ -24,6 +24,9 @@
 #define ACCEPTS_AT_ONCE 64
 #define PAUSE_US        200000
 
+/* Who has connected just now has its request on the way. */
+#define FRESH_US 100000
+
 /* Peers that may be told at once that there is no room; it takes them two seconds at most. */
 #define TURNED_AWAY_MAX 64
 
@@ -36,12 +39,15 @@ union address {
 
 /* --- accepting -------------------------------------------------------------------------------- */
 
-/* Closes the connection that has been idle longest and has nothing to read. */
-static bool drop_idle(struct http_listener *listener)
+/* Closes the connection that has been idle longest, for min_us at least, and has nothing to read. */
+static bool drop_idle(struct http_listener *listener, int64_t min_us)
 {
 	int looked_at = 0;
+	int64_t since_us = clock_monotonic_us() - min_us;
 	struct http_connection *connection;
 	list_for_each(connection, &listener->idle, idle_link) {
+		if (connection->since_us > since_us)
+			return false;
 		int unread = 0;
 		if (ioctl(connection->watch.fd, FIONREAD, &unread) == 0 && unread > 0) {
 			if (++looked_at == 16)
@@ -69,7 +75,7 @@ static bool drop_idle_anywhere(struct http_server *server)
 			best = listener;
 		}
 	}
-	return best != NULL && drop_idle(best);
+	return best != NULL && drop_idle(best, 0);
 }
 
 /*
@@ -90,12 +96,12 @@ static bool drop_slowest(struct http_listener *listener)
 	return slowest != NULL;
 }
 
-/* Room for one more. What is local is trusted to finish; it may be sending megabytes. */
+/* Room for one more. */
 static bool make_room(struct http_listener *listener)
 {
 	int count = listener->connection_count - listener->turned_away_count;
-	return count < listener->limits.connections_max || drop_idle(listener) ||
-	       (!listener->is_unix && drop_slowest(listener));
+	return count < listener->limits.connections_max || drop_idle(listener, FRESH_US) ||
+	       drop_slowest(listener);
 }
 
 /* Says why there is no connection. Behind TLS nothing can be said before a long handshake. */

@@ -37,7 +37,8 @@ struct http_limits {
 	int header_max;        /* bytes of request line and headers together; over it: 4xx and close */
 	int request_timeout_s; /* a request not wholly here by then is closed */
 	int idle_timeout_s;    /* a connection without a request is closed after this */
-	int connections_max;   /* the oldest idle one makes room for a further one, else it is told 429 */
+	int connections_max;   /* the oldest idle one makes room for a further one, else the one that has
+	                          moved nothing for longest; when all are at work it is told 429 */
 	int calls_max;         /* calls that wait for their answer before it gets crowded; 0: any number */
 	int send_timeout_s;    /* a peer that takes no byte for so long is dropped; 0: 30 */
 };

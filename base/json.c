@@ -12,10 +12,21 @@
 #include "base/value_rule.h"
 
 #define DEPTH_MAX 64
+/*
+ * Each value costs some 100 bytes and a microsecond, during which nobody else is served: 1.5 million in
+ * 12 MB took 1.6 s and 500 MB. So many are done in a fifth of a second at the very worst.
+ */
+#define VALUES_MAX 100000
 
-static int depth_of(const char *data, size_t len)
+struct shape {
+	int deepest;
+	size_t values; /* about: what commas and brackets part */
+};
+
+static struct shape shape_of(const char *data, size_t len)
 {
-	int depth = 0, deepest = 0;
+	struct shape shape = {0};
+	int depth = 0;
 	bool in_string = false;
 	for (size_t i = 0; i < len; i++) {
 		char c = data[i];
@@ -27,20 +38,29 @@ static int depth_of(const char *data, size_t len)
 		} else if (c == '"') {
 			in_string = true;
 		} else if (c == '{' || c == '[') {
-			if (++depth > deepest)
-				deepest = depth;
+			shape.values++;
+			if (++depth > shape.deepest)
+				shape.deepest = depth;
+		} else if (c == ',') {
+			shape.values++;
 		} else if (c == '}' || c == ']') {
 			depth--;
 		}
 	}
-	return deepest;
+	return shape;
 }
 
 json_t *json_parse_object_or_list(const char *data, size_t len, char *error, size_t error_size)
 {
 	if (len == 0)
 		return json_object();
-	if (depth_of(data, len) > DEPTH_MAX) {
+	struct shape shape = shape_of(data, len);
+	if (shape.values > VALUES_MAX) {
+		snprintf(error, error_size, "the body has more than %d values; send it in parts",
+			VALUES_MAX);
+		return NULL;
+	}
+	if (shape.deepest > DEPTH_MAX) {
 		snprintf(error, error_size, "the body nests deeper than %d levels", DEPTH_MAX);
 		return NULL;
 	}

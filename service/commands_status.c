@@ -145,7 +145,8 @@ void command_routes(struct service *service, struct http_request *request, const
 
 void command_openapi(struct service *service, struct http_request *request, const char *segment)
 {
-	reply_json(request, 200, openapi_document());
+	const char *text = openapi_text();
+	http_reply(request, 200, "application/json", text, strlen(text));
 }
 
 static void add_check(json_t *checks, const char *name, const char *state, const char *detail,

@@ -341,6 +341,19 @@ json_t *openapi_document(void)
 	return document;
 }
 
+const char *openapi_text(void)
+{
+	static char *text;
+	if (text != NULL)
+		return text;
+	json_t *document = openapi_document();
+	text = json_dumps(document, JSON_COMPACT);
+	json_decref(document);
+	if (text == NULL)
+		abort(); /* no memory for it, as xmalloc would */
+	return text;
+}
+
 void openapi_print(void)
 {
 	json_t *document = openapi_document();

@@ -13,6 +13,9 @@
 /* The whole document. The caller's. */
 json_t *openapi_document(void);
 
+/* The same as text, made once: it is the same for the whole run. Main thread only. */
+const char *openapi_text(void);
+
 /* Prints it, indented, to standard output. */
 void openapi_print(void);
 

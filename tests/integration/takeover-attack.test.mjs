@@ -32,6 +32,30 @@ boxTest('connections that never finish a request keep nobody out', async (box) =
   assert.equal((await person.call('hand_back', {})).status, 200);
 });
 
+boxTest('requests on the control socket that never end, and answers that nobody reads, keep nobody out', async (box) => {
+  const { daemon } = await startBox(box, { width: 320, height: 240 });
+  const { id } = await openTakeover(daemon);
+  for (const start of ['POST /v1/say HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{', 'GET /healthz HTTP/1.1\r\nHost: x\r\n',
+    'POST /v1/say HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{', 'GET /v1/openapi HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(30), '']) {
+    const sockets = Array.from({ length: 500 }, () => {
+      const socket = net.connect(daemon.socket).pause();
+      socket.on('error', () => {});
+      socket.write(start);
+      return socket;
+    });
+    box.onClose(() => sockets.forEach((socket) => socket.destroy()));
+    await Promise.all(sockets.map((socket) => socket.connecting && new Promise((resolve) => { socket.on('connect', resolve); socket.on('close', resolve); })));
+    for (let i = 0; i < 10; i++) assert.equal((await daemon.request('GET', '/v1/status')).status, 200, start);
+    assert.equal((await daemon.request('GET', `/v1/takeovers/${id}`)).status, 200, start);
+    sockets.forEach((socket) => socket.destroy());
+  }
+  // One that costs much is refused before it is taken apart, and answered like any other.
+  const many = `{"text":[${Array(2e6).fill(1)}]}`;
+  const reply = await daemon.request('POST', '/v1/say', { body: many, headers: { 'Content-Type': 'application/json' } });
+  assert.deepEqual([reply.status, reply.json().error], [400, 'bad_request']);
+  assert.match(reply.json().message, /more than 100000 values/);
+});
+
 boxTest('a watcher\'s link cannot use up the places of those who control, nor a session those of others', async (box) => {
   const { daemon } = await startBox(box, { width: 320, height: 240 });
   const { url } = await openTakeover(daemon);

@@ -183,10 +183,37 @@ static void rules_are_described(void **state)
 		expect_json(value_rule_schema(&rules[i]), expected[i]);
 }
 
+static void bodies_of_too_many_values_are_refused_unparsed(void **state)
+{
+	char error[200] = "";
+	for (size_t count = 99000; count <= 101000; count += 2000) {
+		char *text = malloc(2 * count + 32);
+		assert_non_null(text);
+		strcpy(text, "{\"a\":[1");
+		size_t len = strlen(text);
+		for (size_t i = 1; i < count; i++, len += 2)
+			memcpy(text + len, ",1", 2);
+		memcpy(text + len, "]}", 3);
+		json_t *body = json_parse_body(text, len + 2, error, sizeof(error));
+		assert_int_equal(body != NULL, count < 100000);
+		json_decref(body);
+		/* In a text commas are but letters. */
+		memset(text, ',', len);
+		memcpy(text, "{\"a\":\"", 6);
+		memcpy(text + len, "\"}", 3);
+		body = json_parse_body(text, len + 2, error, sizeof(error));
+		assert_non_null(body);
+		json_decref(body);
+		free(text);
+	}
+	assert_string_equal(error, "the body has more than 100000 values; send it in parts");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(reads_what_is_there),
+		cmocka_unit_test(bodies_of_too_many_values_are_refused_unparsed),
 		cmocka_unit_test(names_what_is_wrong),
 		cmocka_unit_test(describes_what_it_would_read),
 		cmocka_unit_test(texts_are_held_against_their_rules),
