@@ -90,10 +90,12 @@ static json_t *covered(const struct space *space, const struct picture *picture)
 		picture->height / picture->scale_y);
 }
 
+/* Of that size are also parts, shown sharper than the whole: what it shows must be all as well. */
 static bool is_whole(const struct space *space, const struct picture *picture)
 {
-	return picture->x == 0 && picture->y == 0 && picture->width == space->width &&
-	       picture->height == space->height;
+	return picture->width == space->width && picture->height == space->height &&
+	       lround(picture->width / picture->scale_x) == space->screen_width &&
+	       lround(picture->height / picture->scale_y) == space->screen_height;
 }
 
 static void say_what_it_shows(

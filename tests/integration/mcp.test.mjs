@@ -76,6 +76,13 @@ boxTest('a screen larger than a model\'s pictures: one space for pictures, point
   assertSamePixels(pictureOf(part), await daemon.shot('?region=200,100,400,200')); // as sharp as the screen is
   assert.deepEqual(part.structuredContent.shows, [100, 50, 200, 100]);
   assert.match(textOf(part), /\(100 \+ px \* 0\.5, 50 \+ py \* 0\.5\)/);
+  // A part that is as large as the whole's picture is none the less a part.
+  const quarter = await client.tool('screen_shot', { region: [0, 0, 500, 250] });
+  assertSamePixels(pictureOf(quarter), await daemon.shot('?region=0,0,1000,500'));
+  assert.match(textOf(quarter), /^Part of the screen, 1000x500 .*\(0 \+ px \* 0\.5, 0 \+ py \* 0\.5\)/);
+  const zoom = await client.tool('screen_act', { actions: [{ type: 'zoom', region: [0, 0, 500, 250] }], picture: 'none' });
+  assert.match(textOf(zoom), /Part of the screen, 1000x500/);
+  for (const args of [{}, { region: [0, 0, 1000, 500] }]) assert.match(textOf(await client.tool('screen_shot', args)), /^The whole screen, 1000x500/);
   assert.match(textOf(await client.tool('screen_shot', { grid: true })), /coordinates are those times 0\.5/);
   const window = await box.paint(env, 'window', 400, 200, 600, 300, 'ff0000');
   const status = await client.tool('screen_status');
