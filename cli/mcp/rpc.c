@@ -41,6 +41,74 @@ void rpc_read(json_t *message, struct rpc_message *out)
 	}
 }
 
+/* The text between two quotes ends behind the second; NULL: not here. */
+static const char *skip_string(const char *at, const char *end)
+{
+	for (at++; at < end; at++) {
+		if (*at == '\\')
+			at++;
+		else if (*at == '"')
+			return at + 1;
+	}
+	return NULL;
+}
+
+static const char *skip_blanks(const char *at, const char *end)
+{
+	while (at < end && (*at == ' ' || *at == '\t' || *at == '\r'))
+		at++;
+	return at;
+}
+
+/* The value that begins at `at`, an id if it is one; what the line's end may have cut is none. */
+static json_t *read_id(const char *at, const char *end)
+{
+	const char *after = at;
+	if (at < end && *at == '"')
+		after = skip_string(at, end);
+	else
+		while (after < end && strchr(",} \t\r", *after) == NULL)
+			after++;
+	json_t *id = after != NULL && after < end
+			     ? json_loadb(at, (size_t)(after - at), JSON_DECODE_ANY, NULL)
+			     : NULL;
+	if (is_id(id))
+		return id;
+	json_decref(id);
+	return NULL;
+}
+
+/* Where the value begins, if `name` up to `after` is the name of a member "id"; else NULL. */
+static const char *value_of_id(const char *name, const char *after, const char *end)
+{
+	const char *colon = after != NULL ? skip_blanks(after, end) : end;
+	if (colon >= end || *colon != ':' || after - name != 4 || memcmp(name, "\"id\"", 4) != 0)
+		return NULL;
+	return skip_blanks(colon + 1, end);
+}
+
+json_t *rpc_find_id(const char *line, size_t len)
+{
+	const char *end = line + len, *value = NULL;
+	int depth = 0;
+	for (const char *at = skip_blanks(line, end); at != NULL && at < end;) {
+		/* Nonsense, or a list, whose messages have ids of their own. */
+		if (depth == 0 && *at != '{')
+			return NULL;
+		depth += (*at == '{' || *at == '[') - (*at == '}' || *at == ']');
+		if (depth == 0)
+			break;
+		const char *after = *at == '"' ? skip_string(at, end) : at + 1;
+		const char *found = *at == '"' && depth == 1 ? value_of_id(at, after, end) : NULL;
+		if (found != NULL && value != NULL)
+			return NULL;
+		if (found != NULL)
+			value = found;
+		at = after;
+	}
+	return value != NULL ? read_id(value, end) : NULL;
+}
+
 bool rpc_id_equals(const json_t *a, const json_t *b)
 {
 	return a != NULL && b != NULL && json_equal(a, b);
@@ -85,7 +153,7 @@ static void finish_line(struct rpc_lines *lines)
 	lines->is_skipping = false;
 	lines->line.len = 0;
 	if (!is_skipped)
-		lines->on_line(lines->arg, (const char *)lines->line.data, len);
+		lines->on_line(lines->arg, (const char *)lines->line.data, len, true);
 }
 
 void rpc_lines_feed(struct rpc_lines *lines, const char *data, size_t len)
@@ -95,9 +163,10 @@ void rpc_lines_feed(struct rpc_lines *lines, const char *data, size_t len)
 		size_t used = newline != NULL ? (size_t)(newline - data) : len;
 		if (!lines->is_skipping && lines->line.len + used > RPC_LINE_MAX) {
 			lines->is_skipping = true;
+			lines->on_line(
+				lines->arg, (const char *)lines->line.data, lines->line.len, false);
 			buffer_finish(&lines->line);
 			lines->line = (struct buffer){0};
-			lines->on_line(lines->arg, NULL, 0);
 		}
 		if (!lines->is_skipping)
 			buffer_append(&lines->line, data, used);

@@ -38,6 +38,13 @@ struct rpc_message {
 
 void rpc_read(json_t *message, struct rpc_message *out);
 
+/*
+ * The id in a line that the JSON reader refuses: one that is cut, or that has what other languages'
+ * JSON may have (a NUL in a text, half of a surrogate pair, a huge number). Who sent it waits for
+ * an answer with that id. NULL where there is none, or more than one. The caller's.
+ */
+json_t *rpc_find_id(const char *line, size_t len);
+
 /* Whether two ids are the same. NULL is equal to nothing. */
 bool rpc_id_equals(const json_t *a, const json_t *b);
 
@@ -47,14 +54,14 @@ json_t *rpc_error(json_t *id, enum rpc_code code, const char *message, json_t *d
 json_t *rpc_notification(const char *method, json_t *params);
 
 /*
- * Lines out of bytes as they come. A line longer than RPC_LINE_MAX is told once, without its text, and
+ * Lines out of bytes as they come. A line longer than RPC_LINE_MAX is told once, by its beginning, and
  * skipped to its end. Zero-initialise; finish frees.
  */
 #define RPC_LINE_MAX (16u << 20)
 
 struct rpc_lines {
-	/* line: NUL behind it, without its newline; NULL: it was too long. Gone when it returns. */
-	void (*on_line)(void *arg, const char *line, size_t len);
+	/* line: without its newline, and NUL behind it if it is whole. Gone when it returns. */
+	void (*on_line)(void *arg, const char *line, size_t len, bool is_whole);
 	void *arg;
 
 	/* private */

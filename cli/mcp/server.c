@@ -137,22 +137,31 @@ static void handle_batch(struct server *server, json_t *list)
 	server_release(server, batch);
 }
 
-static void on_line(void *arg, const char *line, size_t len)
+/* A request that cannot be read is answered by its id if that can: its sender would wait for ever. */
+static void refuse_line(struct server *server, const char *line, size_t len, enum rpc_code code,
+	const char *text)
+{
+	json_t *id = rpc_find_id(line, len);
+	server_write(server, rpc_error(id, code, text, NULL));
+	json_decref(id);
+}
+
+static void on_line(void *arg, const char *line, size_t len, bool is_whole)
 {
 	struct server *server = arg;
 	json_error_t error;
-	if (line != NULL && line[strspn(line, " \t\r")] == '\0' && len < 1024)
+	if (is_whole && line[strspn(line, " \t\r")] == '\0' && len < 1024)
 		return;
-	json_t *json = line != NULL ? json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
-					      &error)
-				    : NULL;
+	json_t *json = is_whole ? json_loadb(line, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error)
+				: NULL;
 	pthread_mutex_lock(&server->lock);
-	if (line == NULL) {
-		server_write(server, rpc_error(NULL, RPC_INVALID_REQUEST,
-					     "the message is longer than 16 MiB; nothing was done", NULL));
+	if (!is_whole) {
+		refuse_line(server, line, len, RPC_INVALID_REQUEST,
+			"the message is longer than 16 MiB; nothing was done");
 	} else if (json == NULL) {
-		char *text = xasprintf("not a JSON message on one line: %s", error.text);
-		server_write(server, rpc_error(NULL, RPC_PARSE_ERROR, text, NULL));
+		char *text = xasprintf(
+			"not a JSON message on one line: %s; nothing was done", error.text);
+		refuse_line(server, line, len, RPC_PARSE_ERROR, text);
 		free(text);
 	} else if (json_is_array(json)) {
 		handle_batch(server, json);

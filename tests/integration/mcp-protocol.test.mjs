@@ -81,10 +81,12 @@ boxTest('what is no good message is answered with why, and the next one is serve
     assert.deepEqual((await server.ask({ id: 'still', method: 'ping' })).result, {});
   };
   await refused('nonsense', -32700, /not a JSON message/);
-  await refused('{"jsonrpc":"2.0","id":1,', -32700, /not a JSON/);
+  await refused('{"jsonrpc":"2.0","id":1,', -32700, /not a JSON/, 1);
   await refused('{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700, /duplicate/);
   await refused('{"jsonrpc":"2.0","id":1,"method":"\xff"}', -32601, /no method/, 1); // written as UTF-8: ÿ
-  await refused('{"jsonrpc":"2.0","id":1,"method":"a\\u0000b"}', -32700, /not a JSON/);
+  // Good JSON to others: who sent it waits for an answer with its id.
+  for (const text of ['"a\\u0000b"', '"\\ud800"', '12345678901234567890', '1e999', '['.repeat(3000) + ']'.repeat(3000)])
+    await refused(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"screen_type","arguments":{"text":${text}}}}`, -32700, /not a JSON.*nothing was done/, 1);
   await refused('['.repeat(5000), -32700, /not a JSON/);
   for (const value of ['42', 'null', '"ping"', 'true']) await refused(value, -32600, /must be a JSON object/);
   await refused({ id: 1, method: 'ping' }, -32600, /jsonrpc must be "2.0"/, 1);
@@ -119,6 +121,7 @@ boxTest('a line that is too long is refused once and skipped; one in pieces is w
   const reply = await server.next(undefined, 20000);
   assert.equal(reply.error.code, -32600);
   assert.match(reply.error.message, /16 MiB/);
+  assert.equal(reply.id, 1);
   for (const piece of ['{"jsonrpc":"2.0",', '"id":"p","meth', 'od":"ping"}', '\n{"jsonrpc"']) {
     server.write(piece);
     await sleep(20);

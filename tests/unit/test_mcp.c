@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,11 +15,13 @@
 
 /* Lines */
 
-static void note_line(void *arg, const char *line, size_t len)
+static void note_line(void *arg, const char *line, size_t len, bool is_whole)
 {
-	if (line != NULL)
+	if (is_whole)
 		assert_int_equal(line[len], '\0');
-	buffer_printf(arg, "[%s]", line != NULL ? line : "too long");
+	else
+		assert_memory_equal(line, "xxxx", 4); /* its beginning */
+	buffer_printf(arg, "[%s]", is_whole ? line : "too long");
 }
 
 static void expect_lines(const char *stream, const char *expected)
@@ -110,6 +113,53 @@ static void reads_messages(void **state)
 		RPC_INVALID_PARAMS);
 }
 
+static void expect_id(const char *line, const char *expected)
+{
+	json_t *id = rpc_find_id(line, strlen(line));
+	char *text = id != NULL ? json_dumps(id, JSON_ENCODE_ANY) : NULL;
+	if (expected == NULL)
+		assert_null(text);
+	else
+		assert_string_equal(text != NULL ? text : "none", expected);
+	free(text);
+	json_decref(id);
+}
+
+/* What jansson refuses may be good JSON of other languages, or nearly. */
+static void finds_ids_in_what_cannot_be_read(void **state)
+{
+	(void)state;
+	static const char line[] = "{\"params\":{\"id\":1,\"x\":[{\"id\":2}],"
+				   "\"y\":\"}\\\"\\u0000\"}, \"id\" : 7 ,\"m\":1}";
+	expect_id(line, "7");
+	expect_id("{\"id\":\"a\\\"b\",\"t\":\"\\ud800\"}", "\"a\\\"b\"");
+	expect_id("{\"t\":1e999,\"id\":-3}", "-3");
+	expect_id("{\"jsonrpc\":\"2.0\",\"id\":1,", "1"); /* cut */
+	expect_id("{\"id\":12", NULL);                     /* of 123, perhaps */
+	expect_id("{\"id\":\"ab", NULL);
+	expect_id("{\"id\":", NULL);
+	expect_id("{\"id\"", NULL);
+	expect_id("{\"id", NULL);
+	expect_id("{\"x\":\"\\", NULL);
+	expect_id("{\"id\":1,\"id\":2}", NULL);
+	expect_id("{\"x\":\"id\",\"id \":1,\"ID\":2}", NULL);
+	for (size_t i = 0; i < 4; i++) {
+		static const char *const values[] = {"null", "1.5", "{\"id\":1}", "\"\\ud800\""};
+		char text[100];
+		snprintf(text, sizeof(text), "{\"id\":%s,\"x\":1}", values[i]);
+		expect_id(text, NULL);
+	}
+	expect_id("[{\"id\":1}]", NULL);
+	expect_id("nonsense {\"id\":1}", NULL);
+	expect_id("", NULL);
+	for (size_t len = 0; len < sizeof(line); len++) { /* no byte behind the end is looked at */
+		char *cut = malloc(len > 0 ? len : 1);
+		memcpy(cut, line, len);
+		json_decref(rpc_find_id(cut, len));
+		free(cut);
+	}
+}
+
 static void tells_ids_apart(void **state)
 {
 	(void)state;
@@ -157,6 +207,7 @@ int main(void)
 		cmocka_unit_test(splits_lines),
 		cmocka_unit_test(tells_a_line_that_is_too_long_once),
 		cmocka_unit_test(reads_messages),
+		cmocka_unit_test(finds_ids_in_what_cannot_be_read),
 		cmocka_unit_test(tells_ids_apart),
 		cmocka_unit_test(encodes_base64),
 	};
