@@ -78,6 +78,10 @@ struct action_space {
 	int shown_width, shown_height;
 };
 
+/* A point of the screen in the picture's pixels: one that an action named is told as it was named. */
+struct action_point action_point_shown(
+	const struct action_space *space, struct action_point point);
+
 /*
  * Parses one action, a list of them, or a vendor's wrapping of either ({"actions":[…]},
  * {"action":{…}}, {"input":{…}}, a tool_use block). Returns false with a sentence in

@@ -28,6 +28,20 @@ static bool map_axis(double value, int shown, int screen, int *out)
 	return true;
 }
 
+/* The way back: to the nearest, as there, or a pixel would come back as the one before it. */
+static int unmap_axis(int value, int shown, int screen)
+{
+	int mapped = (int)floor((double)value * shown / screen + 0.5);
+	return mapped >= shown ? shown - 1 : mapped;
+}
+
+struct action_point action_point_shown(
+	const struct action_space *space, struct action_point point)
+{
+	return (struct action_point){unmap_axis(point.x, space->shown_width, space->screen_width),
+		unmap_axis(point.y, space->shown_height, space->screen_height)};
+}
+
 static bool map_point(struct action_parse *parse, const char *name, double x, double y,
 	struct action_point *out)
 {

@@ -136,13 +136,9 @@ static json_t *result_json(const struct act_job *job, size_t i)
 		json_object_set_new(object, "pasted", json_integer((json_int_t)result->pasted));
 	}
 	if (result->has_point) {
-		/* Back into the pixels that the caller speaks in. */
-		json_object_set_new(object, "x",
-			json_integer(result->point.x * job->space.shown_width /
-				     job->space.screen_width));
-		json_object_set_new(object, "y",
-			json_integer(result->point.y * job->space.shown_height /
-				     job->space.screen_height));
+		struct action_point shown = action_point_shown(&job->space, result->point);
+		json_object_set_new(object, "x", json_integer(shown.x));
+		json_object_set_new(object, "y", json_integer(shown.y));
 	}
 	if (result->end != FRAME_END_NONE)
 		json_object_set_new(object, "end", json_string(wait_end_name(result->end)));

@@ -128,6 +128,32 @@ static void coordinates_are_scaled_from_the_picture(void **state)
 	action_list_finish(&list);
 }
 
+/* What cursor_position tells is the pixel that was moved to. */
+static void points_come_back_as_they_were_given(void **state)
+{
+	static const struct action_space spaces[] = {{3840, 2160, 1568, 882}, {1571, 900, 1568, 898},
+		{900, 3000, 470, 1568}, {1280, 800, 1280, 800}, {640, 480, 640, 1}};
+	for (size_t i = 0; i < sizeof(spaces) / sizeof(spaces[0]); i++) {
+		int height = spaces[i].shown_height;
+		for (int x = 0; x < spaces[i].shown_width; x++) {
+			struct action_list list;
+			char error[300], json[100];
+			snprintf(json, sizeof(json), "{\"type\":\"move\",\"x\":%d,\"y\":%d}", x,
+				x % height);
+			assert_true(parse_in(json, &spaces[i], &list, error));
+			struct action_point shown =
+				action_point_shown(&spaces[i], list.items[0].point);
+			assert_int_equal(shown.x, x);
+			assert_int_equal(shown.y, x % height);
+			action_list_finish(&list);
+		}
+	}
+	const struct action_space larger = {640, 480, 1280, 960};
+	assert_int_equal(action_point_shown(&larger, (struct action_point){639, 479}).x, 1278);
+	const struct action_space smaller = {640, 480, 64, 48};
+	assert_int_equal(action_point_shown(&smaller, (struct action_point){639, 479}).x, 63);
+}
+
 static void points_outside_are_errors(void **state)
 {
 	assert_int_equal(only("{\"type\":\"move\",\"x\":1280,\"y\":800}").point.x, 1279);
@@ -226,6 +252,7 @@ int main(void)
 		cmocka_unit_test(scrolls_count_in_wheel_steps),
 		cmocka_unit_test(keys_may_be_text_or_list),
 		cmocka_unit_test(coordinates_are_scaled_from_the_picture),
+		cmocka_unit_test(points_come_back_as_they_were_given),
 		cmocka_unit_test(points_outside_are_errors),
 		cmocka_unit_test(drags_take_a_path_or_two_ends),
 		cmocka_unit_test(vendor_wrappings_come_off),
