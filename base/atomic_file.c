@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+
+/* Room to grow in, and what sizes are a multiple of: blocks of common file systems. */
+#define KEPT_ROOM 8192
+#define KEPT_STEP 4096
 
 static int write_all(int fd, const char *data, size_t len)
 {
@@ -119,6 +124,38 @@ int atomic_file_write(const char *path, const void *data, size_t len, mode_t mod
 {
 	int ret = atomic_file_write_at(AT_FDCWD, path, data, len, mode, flags, NULL);
 	return ret == 0 && (flags & ATOMIC_FILE_SYNC) ? sync_folder(path) : ret;
+}
+
+/* Writes over what is there, whose blocks it has already. */
+static int write_over(const char *path, const char *text, size_t len)
+{
+	struct stat st;
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return -ENOSPC;
+	int ret = -ENOSPC;
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= len) {
+		size_t size = (size_t)st.st_size;
+		char *whole = xmalloc(size);
+		memcpy(whole, text, len);
+		memset(whole + len, '\n', size - len);
+		ret = write_all(fd, whole, size);
+		free(whole);
+	}
+	if (close(fd) < 0 && ret == 0)
+		ret = -errno;
+	return ret;
+}
+
+int atomic_file_keep(const char *path, const char *text, size_t len, mode_t mode)
+{
+	size_t size = (len + KEPT_ROOM) / KEPT_STEP * KEPT_STEP + KEPT_STEP;
+	char *whole = xmalloc(size);
+	memcpy(whole, text, len);
+	memset(whole + len, '\n', size - len);
+	int ret = atomic_file_write(path, whole, size, mode, 0);
+	free(whole);
+	return ret == -ENOSPC || ret == -EDQUOT ? write_over(path, text, len) : ret;
 }
 
 static int read_up_to(int fd, size_t max_len, char **out, size_t *len)

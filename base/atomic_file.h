@@ -23,6 +23,13 @@ enum atomic_file_flags {
  */
 int atomic_file_write(const char *path, const void *data, size_t len, mode_t mode, int flags);
 
+/*
+ * The same for text that must be kept even while the disk is full: the file has room to spare, filled
+ * with line ends, and when there is no space for another beside it the text is written over the
+ * old one, in one piece. Only a crash of the machine in that very moment can tear it then.
+ */
+int atomic_file_keep(const char *path, const char *text, size_t len, mode_t mode);
+
 struct stat;
 
 /*

@@ -179,6 +179,17 @@ static void check_segment_size(json_t *checks, const struct screen_info *info)
 		id >= 0 ? "" : "raise kernel.shmmax and kernel.shmall (sysctl)");
 }
 
+static void check_state(json_t *checks, const struct service *service)
+{
+	int error = takeovers_save_error(service->takeovers);
+	char *detail = error == 0 ? xstrdup("takeovers, locks and links survive a restart")
+				  : xasprintf("takeovers, locks and links cannot be kept: %s",
+					    strerror(-error));
+	add_check(checks, "state folder", error == 0 ? "ok" : "fail", detail,
+		error == 0 ? "" : "make room on the disk of --state-dir, and see that it can be written to");
+	free(detail);
+}
+
 void command_doctor(struct service *service, struct http_request *request, const char *segment)
 {
 	struct screen_info info = read_info(service);
@@ -202,5 +213,6 @@ void command_doctor(struct service *service, struct http_request *request, const
 			"the processes of windows may stay unknown");
 		check_segment_size(checks, &info);
 	}
+	check_state(checks, service);
 	reply_json(request, 200, json_pack("{s:o}", "checks", checks));
 }

@@ -18,6 +18,9 @@
  */
 #define LOOK_MS PEER_PING_MS
 
+/* What could not be kept is tried again so soon. */
+#define SAVE_AGAIN_US 1000000
+
 struct takeover_record *takeovers_current(const struct takeovers *takeovers)
 {
 	if (!takeover_is_alive(&takeovers->takeover) || list_is_empty(&takeovers->records))
@@ -269,6 +272,9 @@ void takeovers_tick(struct takeovers *takeovers)
 		return;
 	takeover_tick(&takeovers->takeover, lifetime_now(&takeovers->lifetime));
 	links_tick(takeovers->links);
+	if (takeovers->save_error < 0 &&
+		clock_monotonic_us() - takeovers->save_tried_us >= SAVE_AGAIN_US)
+		takeovers->needs_save = true;
 	if (takeovers->is_dirty || takeovers->needs_save)
 		takeovers_settle(takeovers);
 }
@@ -337,14 +343,21 @@ void takeovers_attach(struct takeovers *takeovers, struct viewers *viewers)
 	takeovers->told_holder = takeovers->takeover.holder;
 	move_lock(takeovers, TAKEOVER_NOBODY, takeovers->takeover.holder);
 	takeovers_tick(takeovers);
+	takeovers->needs_save = true; /* the file has its place from now on, however full the disk gets */
 	takeovers_settle(takeovers);
+}
+
+int takeovers_save_error(struct takeovers *takeovers)
+{
+	takeovers_tick(takeovers); /* it may be kept by now */
+	return takeovers->save_error;
 }
 
 void takeovers_detach(struct takeovers *takeovers)
 {
 	if (takeovers == NULL)
 		return;
-	if (takeovers->is_dirty || takeovers->needs_save)
+	if (takeovers->is_dirty || takeovers->needs_save || takeovers->save_error < 0)
 		takeovers_save(takeovers);
 	loop_timer_destroy(takeovers->timer);
 	loop_timer_destroy(takeovers->change_timer);

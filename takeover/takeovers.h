@@ -52,6 +52,9 @@ void takeovers_detach(struct takeovers *takeovers);
 /* After viewers_destroy. Accepts NULL. */
 void takeovers_destroy(struct takeovers *takeovers);
 
+/* 0, or why what is to survive a restart is not in its file: a negative errno. */
+int takeovers_save_error(struct takeovers *takeovers);
+
 struct links *takeovers_links(struct takeovers *takeovers);
 
 /* The agent's side */

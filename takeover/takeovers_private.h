@@ -34,6 +34,8 @@ struct takeovers {
 	const char *message;
 	bool is_dirty;   /* to be saved and told once the call is over */
 	bool needs_save; /* the same without telling: nobody sees the difference */
+	int save_error;  /* of the last try, a negative errno; 0: all is in the file */
+	int64_t save_tried_us;
 };
 
 /* The record of the takeover that is alive, or NULL. */

@@ -66,11 +66,13 @@ void takeovers_save(struct takeovers *takeovers)
 		"held_since_wall_us", (json_int_t)takeovers->held_since_wall_us, "records", records,
 		"links", links_save(takeovers->links));
 	char *text = json_dumps(state, JSON_COMPACT), *path = state_path(takeovers);
-	int ret = text != NULL ? atomic_file_write(path, text, strlen(text), 0600, 0) : -ENOMEM;
-	if (ret < 0)
-		log_error("cannot keep takeovers and links in %s: %s; they will not survive a "
-			  "restart",
+	int ret = text != NULL ? atomic_file_keep(path, text, strlen(text), 0600) : -ENOMEM;
+	if (ret < 0 && takeovers->save_error == 0)
+		log_error("cannot keep takeovers and links in %s: %s; until that is mended locks and "
+			  "revocations end with a restart",
 			path, strerror(-ret));
+	takeovers->save_error = ret;
+	takeovers->save_tried_us = clock_monotonic_us();
 	free(path);
 	free(text);
 	json_decref(state);

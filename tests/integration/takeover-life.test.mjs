@@ -348,3 +348,53 @@ boxTest('--notify https: with the certificates checked; a key of its own is kept
   assert.equal(receiver.posts.length, 1);
   for (const word of ['hookpassword', 'secret-path', own]) assert(!(daemon.log() + other.daemon.log()).includes(word), word);
 });
+
+boxTest('a full disk: lock, hand back, cancelling and revoking outlive a restart all the same', async (box) => {
+  const server = await box.startXvfb({ width: 320, height: 240 });
+  const folder = box.file('small');
+  fs.mkdirSync(folder);
+  // A small disk of its own, in a namespace that outlives the daemon.
+  const unshare = process.getuid() === 0 ? ['-m'] : ['-rm'];
+  const holder = box.spawn('unshare', [...unshare, 'sh', '-c', 'mount -t tmpfs -o size=400k small "$0" && echo ready && exec sleep 600', folder]);
+  await waitFor('the disk', () => holder.output().includes('ready'));
+  const wrap = ['nsenter', '-t', `${holder.pid}`, '-m', ...(process.getuid() === 0 ? [] : ['-U', '--preserve-credentials'])];
+  const seen = `/proc/${holder.pid}/root${folder}`;
+  const start = (socket, listen) => box.startDaemon({ display: server.display, wrap, stateDir: `${folder}/state`, socket, args: listen ? ['--listen', listen] : [] });
+  const fill = () => {
+    try {
+      for (let i = 0; ; i++) fs.writeFileSync(`${seen}/filler${i}`, Buffer.alloc(4096));
+    } catch (error) {
+      assert.equal(error.code, 'ENOSPC');
+    }
+  };
+  const stateCheck = async (daemon) => (await daemon.json('GET', '/v1/doctor')).checks.find(({ name }) => name === 'state folder').state;
+  let daemon = await start();
+  const listen = new URL(daemon.url).host;
+  const again = async (signal) => { await daemon.stop(signal); daemon = await start(daemon.socket, listen); };
+  const link = (await daemon.request('POST', '/v1/links', { body: { role: 'control' } })).json();
+  const { url } = await openTakeover(daemon);
+  const person = await Person.at(box, url);
+  fill();
+  assert.equal((await daemon.request('DELETE', `/v1/links/${link.id}`)).status, 204);
+  await person.take();
+  await again('SIGKILL');
+  assert.equal((await control(daemon)).locked, true, 'the lock is still on');
+  assert.equal((await daemon.request('GET', '/v1/shot')).status, 423);
+  await assert.rejects(openSession(link.url), /401/);
+  assert.equal(await stateCheck(daemon), 'ok');
+  const back = await Person.at(box, url);
+  await back.take({ confirm: true });
+  assert.equal((await back.call('hand_back', {})).status, 200);
+  await again('SIGKILL');
+  assert.equal((await control(daemon)).locked, false);
+  await assert.rejects(openSession(url), /401/);
+  const next = await openTakeover(daemon);
+  assert.equal((await daemon.request('POST', `/v1/takeovers/${next.id}/cancel`)).status, 200);
+  await again();
+  await assert.rejects(openSession(next.url), /401/);
+  // What does not fit any more is told, and made good once there is room.
+  for (let i = 0; i < 100 && await stateCheck(daemon) === 'ok'; i++) await makeLink(daemon, 'view');
+  assert.equal(await stateCheck(daemon), 'fail');
+  for (let i = 0; i < 30; i++) fs.rmSync(`${seen}/filler${i}`);
+  await waitFor('all to be kept', async () => await stateCheck(daemon) === 'ok', 5000, 100);
+}, { timeout: 60000 });
