@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/buffer.h"
 #include "client/boxscreen.h"
 
 __attribute__((format(printf, 2, 0))) static void add_text(
@@ -61,6 +62,34 @@ bool tool_sleep(struct tool_call *call, int ms)
 
 /* The daemon */
 
+char *tool_replace_all(const char *text, const char *from, const char *to)
+{
+	struct buffer out = {0};
+	size_t from_len = strlen(from);
+	for (const char *at; (at = strstr(text, from)) != NULL; text = at + from_len) {
+		buffer_append(&out, text, (size_t)(at - text));
+		buffer_append(&out, to, strlen(to));
+	}
+	buffer_append(&out, text, strlen(text) + 1);
+	return (char *)out.data;
+}
+
+/* The daemon's words, with its calls named as the tools that make them. The caller frees them. */
+static char *in_tools_words(const struct tool_call *call, const char *message)
+{
+	static const char *const calls[][2] = {{"GET /v1/status", "status"},
+		{"GET /v1/windows", "status"}, {"GET /v1/recordings", "record (list)"}};
+	char *words = xstrdup(message);
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		char *tool = xasprintf("%s%s", call->options->prefix, calls[i][1]);
+		char *reworded = tool_replace_all(words, calls[i][0], tool);
+		free(tool);
+		free(words);
+		words = reworded;
+	}
+	return words;
+}
+
 /* What helps beside the daemon's own words; "" for nothing. The caller frees it. */
 static char *advice_for(const struct tool_call *call, const char *code)
 {
@@ -108,13 +137,14 @@ bool tool_judge(struct tool_call *call, int ret, const struct boxscreen_answer *
 	const char *code = boxscreen_answer_error(answer, &message);
 	if (code == NULL)
 		return true;
-	char *advice = advice_for(call, code);
+	char *advice = advice_for(call, code), *words = in_tools_words(call, message);
 	if (message[0] != '\0')
-		tool_fail(call, "%s: %s.%s", code, message, advice);
+		tool_fail(call, "%s: %s.%s", code, words, advice);
 	else
 		tool_fail(call, "The daemon answered with HTTP status %d.",
 			boxscreen_answer_status(answer));
 	free(advice);
+	free(words);
 	int done = done_before(answer);
 	if (done > 0)
 		tool_text(call, "%d action%s before it %s done.", done, done == 1 ? "" : "s",

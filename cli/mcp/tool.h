@@ -63,6 +63,9 @@ void tool_picture(struct tool_call *call, const char *mime, const char *base64);
 void tool_fail(struct tool_call *call, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* The text with every `from` replaced. The caller frees it. */
+char *tool_replace_all(const char *text, const char *from, const char *to);
+
 /* Whether the reader of the arguments is content; else the result is an error. */
 bool tool_read_finish(struct tool_call *call, struct json_reader *reader);
 

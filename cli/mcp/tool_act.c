@@ -18,6 +18,20 @@ struct act_wish {
 	int quiet_ms, timeout_ms;
 };
 
+/* Of the two times the one that was not given makes room for the other. */
+static void read_times(struct json_reader *reader, struct act_wish *wish)
+{
+	bool has_quiet = json_read_int(reader, "quiet_ms", 10, 60000, &wish->quiet_ms);
+	bool has_timeout = json_read_int(reader, "timeout_ms", 10, 120000, &wish->timeout_ms);
+	if (has_quiet && has_timeout && wish->timeout_ms < wish->quiet_ms)
+		json_reader_fail(reader, "timeout_ms", "must not be shorter than quiet_ms (%d)",
+			wish->quiet_ms);
+	else if (has_quiet && !has_timeout)
+		wish->timeout_ms += wish->quiet_ms;
+	else if (wish->timeout_ms < wish->quiet_ms)
+		wish->quiet_ms = wish->timeout_ms; /* less time than that: less rest will do */
+}
+
 static void read_wish(struct json_reader *reader, struct act_wish *wish)
 {
 	static const char *const names[] = {"if_changed", "changed_part", "always", "none"};
@@ -32,10 +46,7 @@ static void read_wish(struct json_reader *reader, struct act_wish *wish)
 				"must be \"if_changed\", \"changed_part\", \"always\" or \"none\"");
 		wish->picture = (enum picture_wish)i;
 	}
-	bool has_quiet = json_read_int(reader, "quiet_ms", 10, 60000, &wish->quiet_ms);
-	if (json_read_int(reader, "timeout_ms", 10, 120000, &wish->timeout_ms) && !has_quiet &&
-		wish->timeout_ms < wish->quiet_ms)
-		wish->quiet_ms = wish->timeout_ms; /* less time than that: less rest will do */
+	read_times(reader, wish);
 }
 
 /* actions: taken. */

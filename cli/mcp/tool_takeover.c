@@ -71,13 +71,26 @@ static json_t *facts_of(const json_t *takeover, const char *url)
 
 /* The end */
 
+/* Whoever opened the takeover may have asked for a larger picture than a model takes. */
+static bool is_small_enough(const struct tool_call *call, const json_t *shot)
+{
+	return json_integer_value(json_object_get(shot, "width")) <= call->options->max_side &&
+	       json_integer_value(json_object_get(shot, "height")) <= call->options->max_side;
+}
+
 static void add_picture(struct tool_call *call, const json_t *takeover)
 {
 	const json_t *shot = json_object_get(takeover, "shot");
 	struct space space;
-	if (!json_is_object(shot) || !space_ask(call, &space))
+	json_t *picture = NULL;
+	if (!json_is_object(shot))
 		return;
-	json_object_set_new(call->structured, "picture", picture_add(call, &space, shot));
+	if (space_ask(call, &space))
+		picture = is_small_enough(call, shot) ? picture_add(call, &space, shot)
+						      : picture_take(call, &space, NULL);
+	if (picture != NULL)
+		json_object_set_new(call->structured, "picture", picture);
+	call->is_error = false; /* the screen is handed back all the same, and that is told */
 }
 
 /* It has ended: what came of it. */

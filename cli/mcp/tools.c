@@ -31,19 +31,6 @@ struct tools {
 	const char *prefix;
 };
 
-/* The text with every `from` replaced. The caller frees it. */
-static char *replace_all(const char *text, const char *from, const char *to)
-{
-	struct buffer out = {0};
-	size_t from_len = strlen(from);
-	for (const char *at; (at = strstr(text, from)) != NULL; text = at + from_len) {
-		buffer_append(&out, text, (size_t)(at - text));
-		buffer_append(&out, to, strlen(to));
-	}
-	buffer_append(&out, text, strlen(text) + 1);
-	return (char *)out.data;
-}
-
 /* As the box's users know it: with the box's id, and what the tool can do more there. */
 static void make_sandbox(json_t *tool, const json_t *more)
 {
@@ -63,8 +50,8 @@ struct tools *tools_create(const struct mcp_options *options)
 	char *source = xstrndup((const char *)mcp_tools_json, mcp_tools_json_len);
 	char *max_side = xasprintf("%d", options->max_side);
 	tools->prefix = options->is_sandbox ? "sandbox_" : PREFIX;
-	char *sized = replace_all(source, "$MAX_SIDE", max_side);
-	char *named = replace_all(sized, PREFIX, tools->prefix);
+	char *sized = tool_replace_all(source, "$MAX_SIDE", max_side);
+	char *named = tool_replace_all(sized, PREFIX, tools->prefix);
 	tools->root = json_loads(named, 0, NULL);
 	assert(tools->root != NULL); /* it is compiled in, and tests list it */
 	size_t i;

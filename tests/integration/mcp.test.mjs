@@ -118,6 +118,8 @@ boxTest('a picture comes only when something changed, or as it is asked for', as
   await cutShort;
   await person.call('hand_back', {});
   assert.match(textOf(await client.tool('screen_act', { actions: TURN, timeout_ms: 20 })), /1 action done/);
+  assert.match(textOf(await client.tool('screen_act', { actions: TURN, quiet_ms: 5200 })), /at rest after [5-9]\d{3} ms/); // the longest wait makes room
+  await client.refused('screen_act', { actions: TURN, quiet_ms: 500, timeout_ms: 100 }, /^timeout_ms: must not be shorter than quiet_ms \(500\)\. Nothing was done/);
   await client.refused('screen_act', { actions: [] }, /actions: must be a list/);
   await client.refused('screen_act', { actions: TURN, picture: 'huge' }, /picture: must be/);
 });
@@ -308,6 +310,33 @@ boxTest('a takeover that runs out is an error that says so', async (box) => {
   await client.refused('screen_takeover', { note: 'x', timeout_s: 1 }, /Nobody handed the screen back/);
   await client.refused('screen_takeover', { instructions: ['x'] }, /instructions: go with a note/);
   await client.refused('screen_takeover', { note: '' }, /note/);
+});
+
+boxTest('a takeover that another program opened: its picture is one for a model all the same', async (box) => {
+  const { daemon } = await box.startScreen({ width: 1000, height: 500 });
+  const client = await connect(box, daemon, { args: ['--max-side', '400'] });
+  const backFrom = async (options) => {
+    const { url } = await openTakeover(daemon, options);
+    const waiting = client.tool('screen_takeover');
+    await (await Person.holding(box, url)).call('hand_back', {});
+    return waiting;
+  };
+  const large = await backFrom({});
+  assert.equal(pictureOf(large).width, 400);
+  assert.match(textOf(large), /Handed back: done[^]*The whole screen, 400x200/);
+  const part = await backFrom({ shot: { region: '500,100,300,200' } });
+  assert.deepEqual([pictureOf(part).width, part.structuredContent.picture.shows], [300, [200, 40, 120, 80]]);
+  assert.equal(imagesOf(await backFrom({ shot: false })).length, 0, 'who opened it wants none');
+});
+
+boxTest('errors name tools, where the daemon names its calls', async (box) => {
+  const { daemon } = await box.startScreen({ width: 320, height: 200 });
+  for (const [args, prefix] of [[[], 'screen_'], [['--names', 'sandbox'], 'sandbox_']]) {
+    const client = await connect(box, daemon, { args });
+    await client.refused(`${prefix}shot`, { window: 7 }, new RegExp(`no such window; ${prefix}status lists them`));
+    await client.refused(`${prefix}shot`, { region: [320, 0, 5, 5] }, new RegExp(`outside the screen; ${prefix}status tells`));
+    await client.refused(`${prefix}record`, { action: 'stop', recording: 'r-0' }, new RegExp(`no recording r-0; ${prefix}record \\(list\\) lists them`));
+  }
 });
 
 boxTest('--names sandbox: the tools as the box\'s users know them', async (box) => {
