@@ -428,7 +428,7 @@ export class Rfb {
   }
 
   /** Waits until the picture is the daemon's, to the pixel. */
-  waitExact(daemon, deadlineMs = 3000) {
+  waitExact(daemon, deadlineMs = 15000) {
     return waitFor('the viewer to show the screen exactly', async () => {
       if (this.failure) throw this.failure;
       const png = await daemon.shot();
