@@ -39,8 +39,13 @@
 /* So few characters no page is long busy with. */
 #define CALM_FREE_CHARS 64
 
-/* No further request for so long means that the program has all it wants (Chromium asks twice). */
-#define CALM_MS 30
+/*
+ * No further request for so long means that the program has all it wants (Chromium asks twice), unless
+ * it waits for a processor meanwhile: on a busy machine the second one came after the text had been
+ * given back, and a whole paste was empty. A page that always works is not waited for longer.
+ */
+#define CALM_MS         30
+#define BUSY_FETCH_US   2000000
 
 /* All fields are owned by the display thread. */
 struct paster {
@@ -129,7 +134,10 @@ static void finish(struct typist *typist)
 {
 	struct paster *paster = typist->paster;
 	long long since_us = clock_monotonic_us() - selection_owner_last_served_us(paster->owner);
-	if (since_us < CALM_MS * 1000) {
+	struct family_load load;
+	pid_t pid = barrier_window_pid(typist->barrier, paster->target);
+	bool is_busy = since_us < BUSY_FETCH_US && family_load_look(pid, &load) && load.is_runnable;
+	if (since_us < CALM_MS * 1000 || is_busy) {
 		typist_after_ms(typist, CALM_MS, finish);
 		return;
 	}
