@@ -21,6 +21,11 @@
 #include "base/log.h"
 
 #define MAP_CHANGE_TRIES 8 /* in a row, without a character typed between */
+/*
+ * Keys without a pause, each asked for when the one before is done, would go on here for as long as
+ * there are any: after so long pictures, other callers, and that the caller has gone have their turn.
+ */
+#define TURN_US 2000
 /* How long a window manager, and then the program, may take to act on a click before keys follow.
  */
 #define CLICK_WAIT_MS 3000
@@ -254,8 +259,13 @@ static void start(struct typist *typist, struct typist_op *op)
 static void dispatch(void *arg)
 {
 	struct typist *typist = arg;
+	int64_t end_us = clock_monotonic_us() + TURN_US;
 	while (typist->running == NULL && !list_is_empty(&typist->queue) &&
 		!typist->conn->is_broken) {
+		if (clock_monotonic_us() > end_us) {
+			loop_timer_arm(typist->dispatch_timer, 0);
+			return;
+		}
 		struct typist_op *op = container_of(typist->queue.next, struct typist_op, link);
 		list_remove(&op->link);
 		start(typist, op);

@@ -385,10 +385,8 @@ static void chord_next(struct typist *typist)
 	XFlush(typist->conn->dpy);
 	if (--op->presses_left == 0)
 		typist_finish_op(typist, TYPIST_OK, "%s", "");
-	else if (op->key_options.delay_ms > 0)
-		typist_after_ms(typist, op->key_options.delay_ms, chord_press);
 	else
-		chord_press(typist);
+		typist_after_ms(typist, op->key_options.delay_ms, chord_press);
 }
 
 static bool is_plain_shortcut(

@@ -319,3 +319,20 @@ boxTest('while a person has the screen nothing that the agent reads moves with t
   const after = await daemon.json('GET', '/v1/status');
   assert(after.viewers[0].bytes > before.status.viewers[0].bytes, 'figures are true again');
 });
+
+boxTest('keys without a pause and without end leave room for everybody, and end with their caller', async (box) => {
+  const { daemon } = await startBox(box, { width: 640, height: 400 });
+  await startTerminal(box, daemon);
+  for (const args of [['key', '--delay', '0', '--repeat', '100000000', 'a'], ['key', '--delay', '0', ...Array(20000).fill('a')],
+    ['keydown', '--delay', '0', '--repeat', '100000000', 'a'], ['click', '--delay', '0', '--repeat', '100000000', '1'], ['type', '--delay', '0', 'x'.repeat(1e6)]]) {
+    const body = JSON.stringify({ args });
+    const caller = net.connect(daemon.socket);
+    caller.on('error', () => {});
+    caller.write(`POST /v1/xdotool HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+    await sleep(300);
+    for (let i = 0; i < 3; i++) assert.equal((await daemon.request('GET', '/v1/shot', { timeoutMs: 5000 })).status, 200, args[0]);
+    caller.destroy();
+    await waitFor('the agent to act again', async () =>
+      (await daemon.request('POST', '/v1/act', { body: { actions: [{ type: 'move', x: 300, y: 200 }] }, timeoutMs: 5000 })).status === 200, 5000);
+  }
+});
