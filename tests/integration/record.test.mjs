@@ -395,8 +395,8 @@ boxTest('while a person has the screen, recordings and the replay show a card; c
   await seconds(1.2);
   // One that begins meanwhile shows no more.
   const other = await startRecording(daemon, { path: box.file('other.mp4') });
-  await seconds(0.8);
   await paint(0x00c000);
+  await seconds(0.8);
   await person.call('hand_back', { outcome: 'done', message: 'Logged in. The code was right.' });
   await seconds(0.7);
   const recording = await stopRecording(daemon, id);
@@ -408,6 +408,9 @@ boxTest('while a person has the screen, recordings and the replay show a card; c
     const seen = await readColours(box, box.file(`${name}.mp4`));
     assert(!seen.some(({ rgb }) => isNear(rgb, [0, 0, 0xc0], 40)), `${name}: the secret is not in ${JSON.stringify(seen)}`);
     assert(seen.some(({ rgb }) => isNear(rgb, [0x22, 0x2c, 0x3a], 6)), `${name}: a card in its place`);
+    const card = seen.find(({ rgb }) => isNear(rgb, [0x22, 0x2c, 0x3a], 6));
+    const back = seen.find(({ at, rgb }) => at > card.at && isNear(rgb, [0, 0xc0, 0], 40));
+    assert(back.at - card.at > (name === 'other' ? 0.6 : 1.8), `${name}: the card stays until the hand back: ${JSON.stringify([card, back])}`);
     assert(isNear(seen.at(-1).rgb, [0, 0xc0, 0]), `${name}: the screen is back, though nothing has changed since`);
   }
   assert.deepEqual(recording.chapters.map((chapter) => chapter.text),
