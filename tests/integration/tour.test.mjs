@@ -109,6 +109,7 @@ boxTest('docs/tour.md: start, watch, record, a code, a person with a phone, hand
   box.onClose(() => events.close());
   const tour = new Tour(box, daemon);
   tour.take('./start');
+  tour.take('sudo apt-get install chromium curl ffmpeg'); // which ./start does not
   tour.take('npm --prefix tests ci');
 
   const people = await startPeople(box);
