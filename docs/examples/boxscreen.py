@@ -29,8 +29,8 @@ class Screen:
             raise RuntimeError(status["screen"]["message"])
         width, height = status["screen"]["width"], status["screen"]["height"]
         scale = min(1, max_side / max(width, height))
-        # The model speaks in these pixels.
-        self.width, self.height = round(width * scale), round(height * scale)
+        # The model speaks in these pixels: the size of the pictures, which the daemon rounds so.
+        self.width, self.height = (max(1, int(side * scale + 0.5)) for side in (width, height))
         self.max_side = max_side
 
     def call(self, method, target, body=None):

@@ -111,3 +111,11 @@ boxTest('OpenAI\'s loop: its computer_call items are done, a screenshot answers 
   assert.equal(more.length, 0);
   assert.match(note.content[0].text, /^That was not done: actions\[0\].*5000,371 lies outside the 1024x640 picture/);
 });
+
+boxTest('the model is told the size of the pictures that it gets', async (box) => {
+  const { daemon } = await box.startScreen({ width: 2048, height: 1025 });
+  const { width, height } = await daemon.shot('?max_side=1024');
+  const told = await box.ok('python3', ['-c', 'from boxscreen import Screen; screen = Screen(); print(screen.width, screen.height)'],
+    { env: { ...daemon.env, PYTHONPATH: examples, PYTHONDONTWRITEBYTECODE: '1' } });
+  assert.equal(told, `${width} ${height}\n`);
+});
