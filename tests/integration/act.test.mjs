@@ -4,6 +4,7 @@
 // POST /v1/act.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
+import http from 'node:http';
 
 import { boxTest, waitFor } from './harness.mjs';
 import { act, heldDown, keymap, locks, startTerminal, startXev } from './desk.mjs';
@@ -226,3 +227,25 @@ boxTest('without a screen input answers 503 at once, and bad input still 400', a
   assert.equal(reply.json().error, 'screen_unavailable');
   assert.equal((await daemon.request('POST', '/v1/act', { body: { actions: [{ type: 'fly' }] } })).status, 400);
 });
+
+boxTest('a million keys of xdotool leave room for shots, and end with their caller', async (box) => {
+  const { daemon } = await box.startScreen();
+  const typing = new AbortController();
+  const call = fetchOnSocket(daemon.socket, '/v1/xdotool', { args: ['key', '--delay', '0', '--repeat', '1000000', 'a'] }, typing.signal);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  assert.equal((await daemon.request('GET', '/v1/shot')).status, 200);
+  typing.abort();
+  await call;
+  assert.equal((await act(daemon, [{ type: 'move', x: 5, y: 5 }])).done, 1);
+});
+
+/** A call that is given up when the signal says so. */
+function fetchOnSocket(socketPath, target, body, signal) {
+  const data = JSON.stringify(body);
+  return new Promise((resolve) => {
+    const call = http.request({ socketPath, method: 'POST', path: target, signal, agent: false,
+      headers: { 'Content-Length': Buffer.byteLength(data) } }, resolve);
+    call.on('error', resolve);
+    call.end(data);
+  });
+}
