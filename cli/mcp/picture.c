@@ -26,18 +26,24 @@ static int shrunk(int side, double scale)
 	return size < 1 ? 1 : size;
 }
 
+/* As the daemon shrinks a shot to max_side. */
+static bool space_of_size(const struct tool_call *call, int width, int height, struct space *out)
+{
+	int longest = width > height ? width : height, max_side = call->options->max_side;
+	double scale = longest > max_side ? (double)max_side / longest : 1;
+	if (width <= 0 || height <= 0)
+		return false;
+	*out = (struct space){width, height, shrunk(width, scale), shrunk(height, scale)};
+	return true;
+}
+
 bool space_of_status(const struct tool_call *call, const json_t *status, struct space *out)
 {
 	const json_t *screen = json_object_get(status, "screen");
 	int width = (int)json_number_value(json_object_get(screen, "width"));
 	int height = (int)json_number_value(json_object_get(screen, "height"));
-	if (strcmp(reply_text(screen, "state"), "ready") != 0 || width <= 0 || height <= 0)
-		return false;
-	int longest = width > height ? width : height, max_side = call->options->max_side;
-	double scale = longest > max_side ? (double)max_side / longest : 1;
-	/* As the daemon shrinks a shot to max_side. */
-	*out = (struct space){width, height, shrunk(width, scale), shrunk(height, scale)};
-	return true;
+	return strcmp(reply_text(screen, "state"), "ready") == 0 &&
+	       space_of_size(call, width, height, out);
 }
 
 bool space_ask(struct tool_call *call, struct space *out)
@@ -56,6 +62,14 @@ bool space_ask(struct tool_call *call, struct space *out)
 		if (!goes_on)
 			return is_ready;
 	}
+}
+
+void space_follow(struct tool_call *call, struct space *space)
+{
+	struct space now;
+	if (space_ask(call, &now))
+		*space = now;
+	call->is_error = false;
 }
 
 json_t *space_rect(const struct space *space, double x, double y, double width, double height)
@@ -211,7 +225,17 @@ static bool read_shot(const struct boxscreen_answer *answer, struct picture *out
 	return out->scale_x > 0 && out->scale_y > 0;
 }
 
-json_t *picture_take(struct tool_call *call, const struct space *space, const char *query)
+/* The screen may have taken another size while the shot waited. */
+static void read_space(const struct tool_call *call, const struct boxscreen_answer *answer,
+	struct space *space)
+{
+	int width, height;
+	const char *size = boxscreen_answer_header(answer, "X-Screen-Size");
+	if (size != NULL && sscanf(size, "%dx%d", &width, &height) == 2)
+		space_of_size(call, width, height, space);
+}
+
+json_t *picture_take(struct tool_call *call, struct space *space, const char *query)
 {
 	struct boxscreen_answer *answer;
 	struct picture picture = {0};
@@ -223,6 +247,7 @@ json_t *picture_take(struct tool_call *call, const struct space *space, const ch
 	if (is_fine && !read_shot(answer, &picture)) {
 		tool_fail(call, "The daemon's reply is no picture: daemon and tool must be of one version.");
 	} else if (is_fine) {
+		read_space(call, answer, space);
 		picture.base64 = encode_body(answer);
 		facts = deliver(call, space, &picture);
 		const char *end = boxscreen_answer_header(answer, "X-Wait-End");

@@ -24,6 +24,11 @@ bool space_of_status(const struct tool_call *call, const json_t *status, struct 
  * result made an error.
  */
 bool space_ask(struct tool_call *call, struct space *out);
+/*
+ * Asks once more, when the screen may have taken another size: what is told is for the next call. Where
+ * there is no answer, that is said, and *space stays; no error.
+ */
+void space_follow(struct tool_call *call, struct space *space);
 
 /* A rectangle of the screen in the model's coordinates: [x, y, width, height]. The caller's. */
 json_t *space_rect(const struct space *space, double x, double y, double width, double height);
@@ -37,8 +42,8 @@ json_t *picture_add(struct tool_call *call, const struct space *space, const jso
 
 /*
  * Takes a screenshot with further query parameters ("&cursor=1"; NULL: none) and adds it; else as
- * picture_add. NULL with the result made an error.
+ * picture_add. *space becomes that of the screen's size then. NULL with the result made an error.
  */
-json_t *picture_take(struct tool_call *call, const struct space *space, const char *query);
+json_t *picture_take(struct tool_call *call, struct space *space, const char *query);
 
 #endif

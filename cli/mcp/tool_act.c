@@ -121,7 +121,7 @@ static json_t *take_results(struct tool_call *call, const struct space *space, j
 	return results != NULL ? results : json_array();
 }
 
-static void add_final_picture(struct tool_call *call, const struct space *space,
+static void add_final_picture(struct tool_call *call, struct space *space,
 	const struct act_wish *wish, const json_t *reply, json_t *facts)
 {
 	const json_t *shot = json_object_get(reply, "shot");
@@ -134,9 +134,12 @@ static void add_final_picture(struct tool_call *call, const struct space *space,
 		json_object_set_new(facts, "picture", picture);
 }
 
-static void deliver(struct tool_call *call, const struct space *space, const struct act_wish *wish,
-	json_t *reply)
+static void deliver(
+	struct tool_call *call, struct space *space, const struct act_wish *wish, json_t *reply)
 {
+	/* All that is told from here on is for the next call: in the coordinates of the screen as it is. */
+	if (json_is_true(json_object_get(reply, "changed")))
+		space_follow(call, space);
 	json_t *settled = json_object_get(reply, "settled_at_ms");
 	json_t *facts = json_pack("{s:O, s:O, s:o, s:O}", "done", json_object_get(reply, "done"),
 		"changed", json_object_get(reply, "changed"), "changed_area",

@@ -42,11 +42,14 @@ static bool read_wish(struct tool_call *call, struct record_wish *wish)
 			"must be \"start\", \"stop\", \"pause\", \"resume\", \"mark\" or \"list\"");
 	if (json_read_string(&reader, "recording", &wish->id) && (is(wish, "start") || is(wish, "list")))
 		json_reader_fail(&reader, "recording", "is for stop, pause, resume and mark");
+	else if (wish->id != NULL && (wish->id[0] == '\0' || strchr(wish->id, '/') != NULL))
+		json_reader_fail(&reader, "recording", "must be an id that start returned");
 	if (json_read_string(&reader, "name", &wish->name) && !is(wish, "start"))
 		json_reader_fail(&reader, "name", "is for start");
 	if (json_read_string(&reader, "quality", &wish->quality) && !is(wish, "start"))
 		json_reader_fail(&reader, "quality", "is for start");
-	json_read_bool(&reader, "show_clicks", &wish->shows_clicks);
+	if (json_read_bool(&reader, "show_clicks", &wish->shows_clicks) && !is(wish, "start"))
+		json_reader_fail(&reader, "show_clicks", "is for start");
 	if (json_read_string(&reader, "text", &wish->text) != is(wish, "mark"))
 		json_reader_fail(&reader, "text", "goes with mark, which wants it: the chapter's title");
 	return tool_read_finish(call, &reader);

@@ -94,6 +94,28 @@ boxTest('a screen larger than a model\'s pictures: one space for pictures, point
   assertPixel(zoomed, 5, 5, [255, 0, 0]);
 });
 
+boxTest('the screen takes another size in the midst of a call: what is told is for the next one', async (box) => {
+  const { daemon, env } = await box.startScreen({ width: 1000, height: 500 });
+  await startTurning(box, env, 10, 10, 40, 40);
+  const client = await connect(box, daemon, { args: ['--max-side', '400'] });
+  const resize = (width, height) => daemon.json('PUT', '/v1/screen', { body: { width, height } });
+  const acting = client.tool('screen_act', { actions: [...TURN, { type: 'wait', ms: 500 * patience }] });
+  await waitFor('the batch to begin', async () => (await daemon.shot()).pixel(20, 20)[0] === 0);
+  await resize(300, 200);
+  const acted = await acting;
+  assert.match(textOf(acted), /changed \(area \[0,0,300,200\]\)[^]*The whole screen, 300x200: its pixels/);
+  for (const link of [false, true]) {
+    await resize(900, 450);
+    const waiting = client.tool('screen_shot', { wait: 'change', link });
+    await sleep(200); // should it not have begun to wait by now, the test is of less, and passes
+    await resize(320, 240);
+    const shot = await waiting;
+    const { width, height } = pictureOf(shot);
+    assert.deepEqual(shot.structuredContent.coordinates, { width, height });
+    assert.match(textOf(shot), /^The whole screen/m);
+  }
+});
+
 boxTest('a picture comes only when something changed, or as it is asked for', async (box) => {
   const { daemon, env } = await box.startScreen({ width: 640, height: 400 });
   await startTurning(box, env, 100, 200, 300, 40);
@@ -222,7 +244,8 @@ boxTest('a recording with chapters; stopping returns the mp4\'s link', async (bo
   assert(content[0].text.includes(recording.url));
   assert.equal((await bytesOf(recording.url)).toString('latin1', 4, 8), 'ftyp');
   for (const [input, pattern] of [[{ action: 'begin' }, /action: must be/], [{ action: 'mark' }, /text: goes with mark/],
-    [{ action: 'stop', name: 'x' }, /name: is for start/], [{ action: 'stop', recording: 'r-0/../..' }, /bad_request: the path must not hold %2F/],
+    [{ action: 'stop', name: 'x' }, /name: is for start/], [{ action: 'stop', recording: 'r-0/../..' }, /recording: must be an id that start returned/], [{ action: 'stop', recording: '' }, /recording: must be/],
+    [{ action: 'stop', show_clicks: true }, /show_clicks: is for start/],
     [{ action: 'start', quality: 'best' }, /quality/]])
     await client.refused('screen_record', input, pattern);
 });
