@@ -45,6 +45,16 @@ static struct guesser *find(struct guesses *guesses, const char *address)
 	return best;
 }
 
+/* Of the count-th wrong try in a minute. */
+static int delay_ms(int count)
+{
+	int over = count - GUESSES_FREE;
+	if (over <= 0)
+		return 0;
+	return over >= GUESSES_DELAY_MAX_MS / GUESSES_DELAY_MS ? GUESSES_DELAY_MAX_MS
+							       : over * GUESSES_DELAY_MS;
+}
+
 int guesses_note(struct guesses *guesses, int64_t now_us, const char *address)
 {
 	struct guesser *guesser = find(guesses, address);
@@ -53,9 +63,16 @@ int guesses_note(struct guesses *guesses, int64_t now_us, const char *address)
 		guesser->count = 0;
 	}
 	guesser->count++;
-	int over = guesser->count - GUESSES_FREE;
-	if (over <= 0)
-		return 0;
-	return over >= GUESSES_DELAY_MAX_MS / GUESSES_DELAY_MS ? GUESSES_DELAY_MAX_MS
-							       : over * GUESSES_DELAY_MS;
+	return delay_ms(guesser->count);
+}
+
+int guesses_delay_ms(const struct guesses *guesses, int64_t now_us, const char *address)
+{
+	for (int i = 0; i < GUESSES_ADDRESSES; i++) {
+		const struct guesser *guesser = &guesses->guessers[i];
+		if (guesser->count > 0 && strcmp(guesser->address, address) == 0 &&
+			now_us - guesser->begin_us < GUESSES_SPAN_US)
+			return delay_ms(guesser->count + 1);
+	}
+	return 0;
 }

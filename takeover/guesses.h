@@ -22,5 +22,8 @@ void guesses_destroy(struct guesses *guesses); /* accepts NULL */
 
 /* A wrong try from `address`: how many ms its answer is to wait. */
 int guesses_note(struct guesses *guesses, int64_t now_us, const char *address);
+/* How late the next try is answered, going by the wrong ones so far: where a secret is so short that
+   right tries wait too. */
+int guesses_delay_ms(const struct guesses *guesses, int64_t now_us, const char *address);
 
 #endif

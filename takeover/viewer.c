@@ -12,6 +12,7 @@
 #include "display/live_source.h"
 #include "display/screen.h"
 #include "display/viewer_input.h"
+#include "takeover/guesses.h"
 #include "takeover/peer_link.h"
 #include "takeover/rfb.h"
 #include "takeover/rfb_extensions.h"
@@ -22,6 +23,10 @@
 
 /* A handshake that takes longer is a port scanner's, or a dead peer's. */
 #define HANDSHAKE_MS 10000
+
+/* Native viewers come from the loopback, or from a socket that needs no password. */
+#define PASSWORD_GUESSER      "loopback"
+#define PASSWORDS_WAITING_MAX 8
 
 static void send_bytes(struct viewer *viewer, struct buffer *bytes)
 {
@@ -70,23 +75,75 @@ static bool on_security(struct viewer *viewer, int type)
 	return true;
 }
 
-static bool on_vnc_response(struct viewer *viewer, const uint8_t *response)
+/* reason: NULL when it is right. */
+static void send_security_result(struct viewer *viewer, const char *reason)
 {
-	static const char reason[] = "the password is wrong";
-	uint8_t expected[16];
 	struct buffer out = {0};
-	vnc_auth_encrypt(viewer->password, viewer->challenge, expected);
-	bool is_right = CRYPTO_memcmp(expected, response, sizeof(expected)) == 0;
-	rfb_put_u32(&out, is_right ? 0 : 1);
-	if (!is_right && viewer->minor >= 8) {
-		rfb_put_u32(&out, sizeof(reason) - 1);
-		buffer_append(&out, reason, sizeof(reason) - 1);
+	rfb_put_u32(&out, reason == NULL ? 0 : 1);
+	if (reason != NULL && viewer->minor >= 8) {
+		rfb_put_u32(&out, (uint32_t)strlen(reason));
+		buffer_append(&out, reason, strlen(reason));
 	}
 	send_bytes(viewer, &out);
 	viewer->reader.phase = RFB_PHASE_CLIENT_INIT;
-	if (!is_right)
+}
+
+static bool check_password(struct viewer *viewer)
+{
+	uint8_t expected[16];
+	vnc_auth_encrypt(viewer->password, viewer->challenge, expected);
+	bool is_right = CRYPTO_memcmp(expected, viewer->response, sizeof(expected)) == 0;
+	send_security_result(viewer, is_right ? NULL : "the password is wrong");
+	if (is_right)
+		return true;
+	int delay_ms = guesses_note(
+		viewer->host->passwords->guesses, clock_monotonic_us(), PASSWORD_GUESSER);
+	if (delay_ms == 0) /* the further ones of the minute would fill the log */
 		log_warn("a viewer gave a wrong password");
-	return is_right;
+	else if (delay_ms == GUESSES_DELAY_MS)
+		log_warn("many wrong passwords from viewers: tries are answered late for a minute");
+	return false;
+}
+
+static void end_password_wait(struct viewer *viewer)
+{
+	if (viewer->password_timer == NULL)
+		return;
+	loop_timer_destroy(viewer->password_timer);
+	viewer->password_timer = NULL;
+	viewer->host->passwords->waiting--;
+}
+
+static void on_password_timer(void *arg)
+{
+	struct viewer *viewer = arg;
+	end_password_wait(viewer);
+	if (!check_password(viewer))
+		viewer_end(viewer, PEER_CLOSE_PROTOCOL, "the password is wrong");
+}
+
+/*
+ * Eight characters can be guessed. Who is let in at once when they are right learns all from the
+ * silence otherwise: after ten wrong ones in a minute everybody waits, and few at a time may.
+ */
+static bool on_vnc_response(struct viewer *viewer, const uint8_t *response)
+{
+	struct viewer_passwords *passwords = viewer->host->passwords;
+	if (viewer->password_timer != NULL)
+		return false; /* it goes on before it has been let in */
+	int delay_ms = guesses_delay_ms(
+		passwords->guesses, clock_monotonic_us(), PASSWORD_GUESSER);
+	memcpy(viewer->response, response, sizeof(viewer->response));
+	if (delay_ms == 0)
+		return check_password(viewer);
+	if (passwords->waiting >= PASSWORDS_WAITING_MAX) {
+		send_security_result(viewer, "too many wrong passwords; try again in a minute");
+		return false;
+	}
+	passwords->waiting++;
+	viewer->password_timer = loop_timer_create(viewer->host->loop, on_password_timer, viewer);
+	loop_timer_arm(viewer->password_timer, delay_ms);
+	return true;
 }
 
 static void put_server_init(struct viewer *viewer, struct buffer *out, int width, int height)
@@ -307,6 +364,7 @@ void viewer_end(struct viewer *viewer, int close_code, const char *reason)
 		return;
 	viewer->is_ending = true;
 	loop_timer_disarm(viewer->timer);
+	end_password_wait(viewer);
 	if (viewer->source <= INPUT_SOURCE_MAX) {
 		const struct viewer_event gone = {
 			.kind = VIEWER_GONE, .ticket = {.source = viewer->source}};

@@ -18,6 +18,7 @@
 #include "takeover/viewer_thread.h"
 #include "takeover/viewers.h"
 
+struct guesses;
 struct jpeg_share;
 struct live_encoder;
 struct loop;
@@ -27,6 +28,12 @@ struct rfb_message;
 struct screen;
 struct viewer;
 struct viewer_texts;
+
+/* Wrong passwords of native viewers. All come from the loopback, where addresses tell nothing. */
+struct viewer_passwords {
+	struct guesses *guesses;
+	int waiting; /* tries that are answered late */
+};
 
 /* What is told of a viewer in status and metrics. */
 struct viewer_figures {
@@ -52,6 +59,7 @@ struct viewer_host {
 	void (*tell_session)(void *arg, uint32_t session, json_t *message);
 	void (*tell_holder)(void *arg, uint32_t session, json_t *message);
 	struct viewer_texts *texts;
+	struct viewer_passwords *passwords;
 	/* A JSON message that is not the viewer's own business. */
 	void (*on_message)(
 		void *arg, struct viewer *viewer, const char *kind, const json_t *message);
@@ -79,7 +87,8 @@ struct viewer {
 	bool is_ready;                 /* handshake done */
 	bool is_ending;
 	char *password;
-	uint8_t challenge[16];
+	uint8_t challenge[16], response[16];
+	struct loop_timer *password_timer; /* the response is looked at when it is over; NULL: none */
 	int minor;                     /* of the protocol */
 	uint64_t refused;              /* messages that its role does not allow */
 	struct viewer_figures frozen;  /* told while a person holds the screen privately */

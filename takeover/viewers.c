@@ -13,6 +13,7 @@
 #include "display/live_source.h"
 #include "display/privacy_card.h"
 #include "display/screen.h"
+#include "takeover/guesses.h"
 #include "takeover/jpeg_share.h"
 #include "takeover/link_rate.h"
 #include "takeover/live_encoder.h"
@@ -37,6 +38,7 @@
 struct viewers {
 	struct viewers_events events;
 	struct viewer_host host;
+	struct viewer_passwords passwords;
 	char *name;
 	struct list list;
 	int count;
@@ -361,6 +363,7 @@ struct viewers *viewers_create(
 	viewers->name = xstrdup(name);
 	list_init(&viewers->list);
 	viewers->steps = steps_create();
+	viewers->passwords.guesses = guesses_create();
 	rfb_library_init();
 	bool has_h264 = live_encoder_is_possible();
 	for (int i = 0; i < LINK_TIERS && has_h264; i++)
@@ -378,6 +381,7 @@ struct viewers *viewers_create(
 		.tell_session = tell_session,
 		.tell_holder = tell_holder,
 		.texts = viewer_texts_create(),
+		.passwords = &viewers->passwords,
 		.on_ready = on_ready,
 		.on_caps = on_caps,
 		.on_ending = on_ending,
@@ -409,6 +413,7 @@ void viewers_destroy(struct viewers *viewers)
 	steps_destroy(viewers->steps);
 	privacy_card_destroy(viewers->host.card);
 	viewer_texts_destroy(viewers->host.texts);
+	guesses_destroy(viewers->passwords.guesses);
 	free(viewers->name);
 	free(viewers);
 }

@@ -8,6 +8,7 @@ import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { boxTest, waitFor } from './harness.mjs';
 import { makeLink } from './browsers.mjs';
+import { Rfb } from './rfb.mjs';
 import { startTerminal } from './desk.mjs';
 import { control, openTakeover, Person, startBox } from './takeovers.mjs';
 import { startRecording } from './video.mjs';
@@ -335,4 +336,34 @@ boxTest('keys without a pause and without end leave room for everybody, and end 
     await waitFor('the agent to act again', async () =>
       (await daemon.request('POST', '/v1/act', { body: { actions: [{ type: 'move', x: 300, y: 200 }] }, timeoutMs: 5000 })).status === 200, 5000);
   }
+});
+
+boxTest('a native viewer\'s password cannot be guessed fast, nor the log filled by trying', async (box) => {
+  fs.writeFileSync(box.file('password'), 'secret12\n');
+  const server = await box.startXvfb({ width: 320, height: 240 });
+  const port = 20000 + Math.floor(Math.random() * 20000);
+  const daemon = await box.startDaemon({ display: server.display, args: ['--rfb', `127.0.0.1:${port}`, '--rfb-password-file', box.file('password')] });
+  const guess = async (password) => {
+    const start = performance.now();
+    const end = await Rfb.tcp(port).then((client) => client.open({ password })).then((client) => { box.onClose(() => client.destroy()); return 'in'; }, ({ message }) => message);
+    return { end, ms: performance.now() - start };
+  };
+  for (let i = 0; i < 10; i++) assert.match((await guess('wrong')).end, /the password is wrong/);
+  const late = await guess('wrong');
+  assert.match(late.end, /the password is wrong/);
+  assert(late.ms > 450, 'the eleventh waits');
+  const right = await guess('secret12');
+  assert.equal(right.end, 'in');
+  assert(right.ms > 450, 'the right one too: its haste would tell');
+  const all = await Promise.all(Array.from({ length: 60 }, () => guess('wrong')));
+  assert.equal(all.filter(({ end }) => /too many wrong passwords/.test(end)).length, 52);
+  assert.equal(all.filter(({ end, ms }) => /the password is wrong/.test(end) && ms > 450).length, 8);
+  assert(daemon.log().split('\n').filter((line) => /password/.test(line)).length <= 11);
+  // Who goes while waiting gives the place back.
+  const gone = await Promise.all(Array.from({ length: 8 }, () => Rfb.tcp(port)));
+  gone.forEach((client) => client.open({ password: 'wrong' }).catch(() => {}));
+  await sleep(200);
+  gone.forEach((client) => client.destroy());
+  await sleep(200);
+  assert.equal((await guess('secret12')).end, 'in');
 });
