@@ -123,7 +123,7 @@ export async function startBrowser(box, daemon) {
       await waitFor('an empty page', () => state.value === '' && state.events.length === 0 && waiting);
     },
     async expect(text, deadlineMs = 10000) {
-      await waitFor('the text', () => state.value.length >= text.length, deadlineMs).catch(() => {});
+      await waitFor('the text', () => state.value === text, deadlineMs).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 50));
       assert.equal(state.value, text);
     },
@@ -144,7 +144,7 @@ export async function startGtkEntry(box, daemon) {
     program,
     /** Waits until the text is exactly this, and empties the entry. */
     async expect(text, deadlineMs = 10000) {
-      await waitFor('the text', () => [...read()].length >= [...text].length, deadlineMs).catch(() => {});
+      await waitFor('the text', () => read() === text, deadlineMs).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 50));
       assert.equal(read(), text);
       process.kill(program.pid, 'SIGUSR1');
