@@ -187,12 +187,14 @@ static void load_file(struct library *library, const char *name)
 	struct entry *entry = json != NULL ? read_entry(library, json) : NULL;
 	if (entry == NULL) {
 		log_warn("%s is no recording of ours; it is left alone", path);
-	} else if (stat(entry->path, &st) < 0) {
+	} else if (lstat(entry->path, &st) < 0 || !S_ISREG(st.st_mode)) {
 		log_info("the video of %s (%s) has gone", entry->id, entry->path);
 		unlink(path);
 		entry_free(entry);
 	} else {
 		entry->bytes = st.st_size;
+		entry->device = st.st_dev;
+		entry->inode = st.st_ino;
 		insert_by_age(library, entry);
 	}
 	json_decref(json);
@@ -310,8 +312,28 @@ struct entry *library_add(
 		entry_free(entry);
 		return NULL;
 	}
+	struct stat st;
+	if (fstat(*fd, &st) == 0) {
+		entry->device = st.st_dev;
+		entry->inode = st.st_ino;
+	}
 	list_append(&library->entries, &entry->link);
 	return entry;
+}
+
+int library_open(const struct entry *entry)
+{
+	struct stat st;
+	int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return errno == ELOOP ? -ESTALE : -errno;
+	bool is_same = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		       st.st_dev == entry->device && st.st_ino == entry->inode;
+	/* While it is being finished the new file may be in its place already, and not told of yet. */
+	if (is_same || (entry->state == ENTRY_FINISHING && S_ISREG(st.st_mode)))
+		return fd;
+	close(fd);
+	return -ESTALE;
 }
 
 void library_drop(struct library *library, struct entry *entry)
@@ -323,7 +345,11 @@ void library_drop(struct library *library, struct entry *entry)
 
 int library_remove(struct library *library, struct entry *entry)
 {
-	if (unlink(entry->path) < 0 && errno != ENOENT)
+	struct stat st;
+	/* What has taken its place is not ours to remove. */
+	bool is_ours = lstat(entry->path, &st) == 0 && st.st_dev == entry->device &&
+		       st.st_ino == entry->inode;
+	if (is_ours && unlink(entry->path) < 0 && errno != ENOENT)
 		return -errno;
 	char *file = entry_file(library, entry);
 	unlink(file);

@@ -39,6 +39,8 @@ struct entry {
 	bool is_seekable;
 	bool is_owned;          /* the file is in the library's own folder */
 	struct mp4_notes chapters, subtitles;
+	dev_t device;           /* which file the video is; of an earlier run: what was there at the start */
+	ino_t inode;
 };
 
 const char *entry_state_name(enum entry_state state);
@@ -58,10 +60,16 @@ const char *library_folder(const struct library *library);
 struct entry *library_add(
 	struct library *library, const char *name, const char *path, int *fd, int *error);
 
+/*
+ * Opens the video for reading. Returns the fd or a negative errno; -ESTALE when something else has its
+ * place: another's file, a link, a pipe.
+ */
+int library_open(const struct entry *entry);
+
 /* Saves the entry. Failure is logged: the video is there all the same. */
 void library_save(struct library *library, const struct entry *entry);
 
-/* Removes entry and video. Returns 0 or a negative errno (the entry stays then). */
+/* Removes entry and video (unless something else has its place). Returns 0 or a negative errno (the entry stays then). */
 int library_remove(struct library *library, struct entry *entry);
 /* Removes an entry whose video was never begun. */
 void library_drop(struct library *library, struct entry *entry);

@@ -336,6 +336,8 @@ static int replace(const struct place *place, struct mp4_result *result)
 		renameat(place->folder, place->beside, place->folder, place->name) < 0)
 		return -errno;
 	result->bytes = new.st_size;
+	result->device = new.st_dev;
+	result->inode = new.st_ino;
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* A moment with a name, or something said from then on. Texts are UTF-8. */
 struct mp4_note {
@@ -30,6 +31,8 @@ struct mp4_result {
 	int64_t duration_ms;
 	int64_t bytes;
 	int width, height;
+	dev_t device; /* which file it is; of mp4_finish */
+	ino_t inode;
 };
 
 /*

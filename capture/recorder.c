@@ -327,6 +327,8 @@ static void make_seekable(struct recorder *recorder)
 		recorder->status.is_seekable = true;
 		recorder->status.duration_ms = result.duration_ms;
 		recorder->status.bytes = result.bytes;
+		recorder->status.device = result.device;
+		recorder->status.inode = result.inode;
 	}
 	pthread_mutex_unlock(&recorder->lock);
 	if (ret < 0)

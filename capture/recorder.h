@@ -36,6 +36,8 @@ struct recorder_status {
 	int64_t duration_ms, bytes;
 	uint64_t lost;        /* packets that were never written (a disk that hung) */
 	bool is_seekable;     /* mp4_finish is done */
+	dev_t device;         /* then: which file that has made */
+	ino_t inode;
 	int width, height;
 };
 

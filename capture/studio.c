@@ -142,6 +142,10 @@ static void note_recovery(struct studio *studio, struct entry *entry, const stru
 		entry->bytes = recovery->result.bytes;
 		entry->width = recovery->result.width;
 		entry->height = recovery->result.height;
+		if (recovery->result.inode != 0) { /* it was not finished before */
+			entry->device = recovery->result.device;
+			entry->inode = recovery->result.inode;
+		}
 	} else {
 		log_warn("%s stays as it was left: %s", entry->path, strerror(-recovery->error));
 	}

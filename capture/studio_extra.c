@@ -122,6 +122,8 @@ static void on_clip_written(void *arg)
 		entry->ended_wall_us = clock_wall_us();
 		entry->duration_ms = save->result.duration_ms;
 		entry->bytes = save->result.bytes;
+		entry->device = save->result.device;
+		entry->inode = save->result.inode;
 		entry->is_seekable = true;
 		library_save(studio->library, entry);
 		if (!studio->is_closing)

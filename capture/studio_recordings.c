@@ -57,6 +57,10 @@ static void refresh(struct recording *recording)
 	entry->width = status.width;
 	entry->height = status.height;
 	entry->is_seekable = status.is_seekable;
+	if (status.is_seekable) {
+		entry->device = status.device;
+		entry->inode = status.inode;
+	}
 	mp4_notes_finish(&entry->chapters);
 	mp4_notes_finish(&entry->subtitles);
 	recorder_notes(recording->recorder, &entry->chapters, &entry->subtitles);

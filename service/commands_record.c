@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Recordings. */
-#include <fcntl.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buffer.h"
@@ -176,17 +177,29 @@ void command_recording(struct service *service, struct http_request *request, co
 		reply_json(request, 200, recordings_entry_json(service->recordings, entry));
 }
 
+/* Its fd, or -1, and the request is answered. */
+static int open_video(struct http_request *request, const struct entry *entry)
+{
+	int fd = library_open(entry);
+	if (fd >= 0)
+		return fd;
+	reply_error(request, REPLY_GONE,
+		fd == -ESTALE ? "something else is at %.200s, in the video's place"
+			      : "the video %.200s is not there any more",
+		entry->path);
+	return -1;
+}
+
 void command_recording_video(struct service *service, struct http_request *request, const char *segment)
 {
 	struct entry *entry = find(service, request, segment);
 	if (entry == NULL)
 		return;
-	int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int fd = open_video(request, entry);
 	struct stat st;
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		reply_error(request, REPLY_GONE, "the video %.200s is not there any more", entry->path);
+	if (fd < 0)
 		return;
-	}
+	fstat(fd, &st);
 	char etag[64];
 	snprintf(etag, sizeof(etag), "\"%llx-%llx\"", (unsigned long long)st.st_size,
 		(unsigned long long)st.st_mtim.tv_sec * 1000000000ull + (unsigned long long)st.st_mtim.tv_nsec);
@@ -215,7 +228,7 @@ void command_recording_delete(struct service *service, struct http_request *requ
 
 struct thumbnail_job {
 	struct call *call;
-	char *path;
+	int fd; /* of the video: what has its name may be another by the time */
 	int max_side;
 	struct buffer picture;
 	int error;
@@ -225,7 +238,9 @@ struct thumbnail_job {
 static void make_thumbnail(void *arg)
 {
 	struct thumbnail_job *job = arg;
-	job->error = thumbnail_make(job->path, job->max_side, &job->picture);
+	char path[40];
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", job->fd);
+	job->error = thumbnail_make(path, job->max_side, &job->picture);
 }
 
 static void on_thumbnail(void *arg)
@@ -239,7 +254,7 @@ static void on_thumbnail(void *arg)
 			"there is no picture in the recording yet; try again in a second");
 	call_end(job->call);
 	buffer_finish(&job->picture);
-	free(job->path);
+	close(job->fd);
 	free(job);
 }
 
@@ -248,10 +263,11 @@ void command_recording_thumbnail(
 {
 	const char *side = http_request_query(request, "max_side");
 	struct entry *entry = find(service, request, segment);
-	if (entry == NULL)
+	int fd = entry != NULL ? open_video(request, entry) : -1;
+	if (fd < 0)
 		return;
 	struct thumbnail_job *job = xcalloc(1, sizeof(*job));
-	job->path = xstrdup(entry->path);
+	job->fd = fd;
 	job->max_side = side != NULL ? atoi(side) : THUMBNAIL_SIDE;
 	job->call = call_begin(service, request, THUMBNAIL_TIMEOUT_MS, NULL, NULL);
 	loop_work(service->loop, make_thumbnail, on_thumbnail, job);

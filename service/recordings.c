@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -196,8 +197,12 @@ json_t *recordings_entry_json(struct recordings *recordings, struct entry *entry
 		return json;
 	char when[CLOCK_RFC3339_SIZE];
 	int64_t expires_wall_us;
-	struct stat file = {0};
-	lstat(entry->path, &file); /* when it has gone the link is to nothing */
+	struct stat file = {0}; /* when it has gone the link is to nothing */
+	int fd = library_open(entry);
+	if (fd >= 0) {
+		fstat(fd, &file);
+		close(fd);
+	}
 	char *url = downloads_add(
 		recordings->service->downloads, entry->path, &file, "video/mp4", &expires_wall_us);
 	clock_format_rfc3339(expires_wall_us, when);

@@ -223,3 +223,30 @@ boxTest('when the daemon is told to end, what records is finished first', async 
   const next = await box.startDaemon({ display: server.display, stateDir: box.file('state0') });
   assert.equal((await next.json('GET', `/v1/recordings/${id}`)).state, 'done');
 });
+
+boxTest('what has taken a video\'s place is neither served, nor linked, nor removed', async (box) => {
+  const { daemon } = await box.startScreen({ width: 320, height: 240 });
+  const file = box.file('film.mp4');
+  fs.writeFileSync(box.file('secret'), 'secret');
+  const ask = (method, target) => daemon.request(method, target);
+  for (const [name, lay] of [['another file', () => fs.copyFileSync(box.file('secret'), file)], ['a hard link', () => fs.linkSync(box.file('secret'), file)],
+    ['a link', () => fs.symlinkSync(box.file('secret'), file)], ['a folder', () => fs.mkdirSync(file)]]) {
+    const { id } = await startRecording(daemon, { path: file });
+    await seconds(0.5);
+    const done = await stopRecording(daemon, id);
+    assert.equal((await ask('GET', `/v1/recordings/${id}/video`)).status, 200, name);
+    assert.equal((await fetch(done.url)).status, 200, name);
+    fs.renameSync(file, box.file('moved.mp4'));
+    lay();
+    for (const what of ['video', 'thumbnail']) {
+      const reply = await ask('GET', `/v1/recordings/${id}/${what}`);
+      assert.deepEqual([reply.status, /in the video's place/.test(reply.json().message)], [410, true], `${name}: ${what}`);
+    }
+    const { url } = (await ask('GET', `/v1/recordings/${id}`)).json();
+    for (const link of [url, done.url]) assert.equal((await fetch(link)).status, 410, name);
+    assert.equal((await ask('DELETE', `/v1/recordings/${id}`)).status, 204, name);
+    assert(fs.lstatSync(file), `${name} stays`);
+    fs.rmSync(file, { recursive: true });
+  }
+  assert.equal(fs.readFileSync(box.file('secret'), 'utf8'), 'secret');
+});
