@@ -24,7 +24,7 @@
  * that there is one to spare for a letter that is typed meanwhile: those to spare are saved up, and
  * the answer to a key does not wait for the next frame of a video.
  */
-#define FRAMES_PER_S   39
+#define FRAMES_PER_S   38
 #define FRAMES_SAVED   2
 #define FRAME_LEAST_MS 8
 /* The pointer is asked for at most so often while it moves. */
