@@ -85,6 +85,13 @@ static void begin_action(struct action *action, const struct verb *verb)
 	action->is_kept = verb->is_kept;
 }
 
+/* A member; NULL also for a null, which the vendors' libraries write for what is not there. */
+static const json_t *present(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+	return json_is_null(value) ? NULL : value;
+}
+
 static bool parse_one(const json_t *object, size_t index, const struct action_space *space,
 	struct action *action, char *error, size_t error_size)
 {
@@ -94,7 +101,7 @@ static bool parse_one(const json_t *object, size_t index, const struct action_sp
 	const char *name = NULL;
 	json_reader_init(&parse.reader, object, where);
 	/* The one that names the verb; "type" is also the verb of typing. */
-	const char *discriminator = json_object_get(object, "action") != NULL ? "action" : "type";
+	const char *discriminator = present(object, "action") != NULL ? "action" : "type";
 	if (!json_read_string(&parse.reader, discriminator, &name)) {
 		json_reader_fail(&parse.reader, "type", "is missing: what to do, such as \"click\"");
 	} else {
@@ -117,9 +124,9 @@ static bool parse_one(const json_t *object, size_t index, const struct action_sp
 static const json_t *unwrap(const json_t *value)
 {
 	for (int depth = 0; depth < 4 && json_is_object(value); depth++) {
-		const json_t *inner = json_object_get(value, "actions");
+		const json_t *inner = present(value, "actions");
 		if (inner == NULL)
-			inner = json_object_get(value, "input");
+			inner = present(value, "input");
 		if (inner == NULL && json_is_object(json_object_get(value, "action")))
 			inner = json_object_get(value, "action");
 		if (inner == NULL)

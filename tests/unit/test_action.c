@@ -193,6 +193,15 @@ static void vendor_wrappings_come_off(void **state)
 		1000);
 	assert_int_equal(only("[[{\"actions\":[{\"type\":\"screenshot\"}]}]]").type,
 		ACTION_SCREENSHOT);
+	/* As model_dump() of OpenAI's library writes a call: of "action" and "actions" one is null. */
+	assert_int_equal(only("{\"type\":\"computer_call\",\"actions\":null,\"status\":null,"
+			      "\"action\":{\"type\":\"move\",\"x\":7,\"y\":1,\"keys\":null}}")
+				 .point.x,
+		7);
+	assert_int_equal(only("{\"type\":\"computer_call\",\"action\":null,\"input\":null,"
+			      "\"actions\":[{\"type\":\"screenshot\"}]}")
+				 .type,
+		ACTION_SCREENSHOT);
 }
 
 static void texts_that_no_key_can_send_are_refused(void **state)
