@@ -64,7 +64,6 @@ struct film {
 	bool is_ending, is_key_wanted, is_private, was_told_private;
 	int opening_left;               /* pictures of it that are to come */
 	int64_t public_since_us;        /* frames before are not shown */
-	int64_t unveiled_us;            /* when the last card ended; nothing is told from before */
 	int64_t uncovered_us;           /* awake, when the card went: what is shown since is no older */
 	struct frame *newest;           /* that came since the thread looked; NULL: none */
 	uint64_t newest_serial;         /* of the last that came; 0: none, or a card is shown */
@@ -227,11 +226,8 @@ static int64_t picture_time_us(struct film *film, const struct news *news)
 	int64_t now_us = awake_clock_now(&film->clock, clock_monotonic_us());
 	int64_t time_us = now_us;
 	if (news->frame != NULL && !news->is_key_wanted && !news->is_opening) {
-		/* A screen that has stood still since a person's last deed tells nothing of when that was. */
-		int64_t seen_us = news->frame->taken_us > film->unveiled_us ? news->frame->taken_us
-									    : film->unveiled_us;
-		time_us = seen_us - film->clock.frozen_us;
-		/* The screen may have stood still since long before it may be seen. */
+		time_us = news->frame->taken_us - film->clock.frozen_us;
+		/* The screen may have stood still since a person's last deed: nothing tells when that was. */
 		if (time_us < film->uncovered_us)
 			time_us = film->uncovered_us;
 		if (time_us > now_us)
@@ -525,7 +521,6 @@ void film_set_private(struct film *film, bool is_private)
 	if (film->is_private != is_private) {
 		film->is_private = is_private;
 		film->public_since_us = INT64_MAX;
-		film->unveiled_us = is_private ? INT64_MAX : clock_monotonic_us();
 		film->uncovered_us = awake_clock_now(&film->clock, clock_monotonic_us());
 		film->newest_serial = 0;
 		old = film->newest;

@@ -289,12 +289,11 @@ static void keys_finish(struct xdotool_run *run)
 	xdotool_succeed(run);
 }
 
-/* The next one by way of the loop: a million repeats leave time for shots, and for who cancels them. */
 static void word_next(struct xdotool_run *run)
 {
 	run->word_index++;
 	if (run->word_index < run->command->word_count) {
-		xdotool_after_ms(run, 0, word_start);
+		word_start(run);
 		return;
 	}
 	run->word_index = 0;
@@ -302,7 +301,11 @@ static void word_next(struct xdotool_run *run)
 		keys_finish(run);
 		return;
 	}
-	xdotool_after_ms(run, xdotool_option_number(run->command, XDOTOOL_REPEAT_DELAY, 0), word_start);
+	long pause_ms = xdotool_option_number(run->command, XDOTOOL_REPEAT_DELAY, 0);
+	if (pause_ms > 0)
+		xdotool_after_ms(run, pause_ms, word_start);
+	else
+		word_start(run);
 }
 
 /* The second half of the delay, behind the keys. */
