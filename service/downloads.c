@@ -422,6 +422,11 @@ void downloads_serve(struct downloads *downloads, struct http_request *request)
 		reply_error(request, REPLY_METHOD_NOT_ALLOWED, "files can only be read (GET)");
 		return;
 	}
+	/* What has been over once stays so, wherever the wall clock is put. */
+	size_t count = downloads->count;
+	drop_over(downloads);
+	if (downloads->count != count)
+		save(downloads);
 	const struct download *download = find(downloads, request, rest + box_len + 7);
 	if (download == NULL)
 		reply_error(request, REPLY_NOT_FOUND,

@@ -398,3 +398,13 @@ boxTest('a full disk: lock, hand back, cancelling and revoking outlive a restart
   for (let i = 0; i < 30; i++) fs.rmSync(`${seen}/filler${i}`);
   await waitFor('all to be kept', async () => await stateCheck(daemon) === 'ok', 5000, 100);
 }, { timeout: 60000 });
+
+boxTest('a download link that was over once stays so, wherever the wall clock is put', async (box) => {
+  const { daemon, step } = await startSteppable(box);
+  const saved = (await daemon.request('POST', '/v1/shots', { body: { path: box.file('x.png') } })).json();
+  assert.equal((await fetch(saved.url)).status, 200);
+  step(3660);
+  assert.equal((await fetch(saved.url)).status, 404);
+  step(0);
+  assert.equal((await fetch(saved.url)).status, 404);
+});
