@@ -376,10 +376,10 @@ static void end_actions(struct run *run)
 static void start(struct run *run)
 {
 	struct hand *hand = run->runner->hand;
-	run->ticket = input_gate_now(hand->gate);
 	run->start_us = clock_monotonic_us();
-	if (run->ticket.source != INPUT_SOURCE_AGENT) {
-		act_fail(run, ACT_LOCKED, "a person holds the screen");
+	if (run->ticket.source != INPUT_SOURCE_AGENT ||
+		!input_gate_admits(hand->gate, run->ticket)) {
+		act_fail(run, ACT_LOCKED, "a person holds the screen, or has held it since");
 		return;
 	}
 	run->is_started = true;
@@ -436,7 +436,7 @@ void act_runner_destroy(struct act_runner *runner)
 }
 
 void act_runner_start(struct act_runner *runner, uint64_t id, struct action_list *list,
-	const struct act_options *options, act_done done, void *arg)
+	const struct act_options *options, struct input_ticket ticket, act_done done, void *arg)
 {
 	bool is_first = list_is_empty(&runner->runs);
 	struct run *run = xcalloc(1, sizeof(*run));
@@ -445,6 +445,7 @@ void act_runner_start(struct act_runner *runner, uint64_t id, struct action_list
 	run->list = *list;
 	*list = (struct action_list){0};
 	run->options = *options;
+	run->ticket = ticket;
 	run->done = done;
 	run->arg = arg;
 	run->report.changed_at_ms = run->report.settled_at_ms = -1;

@@ -13,6 +13,7 @@
 
 #include "display/action.h"
 #include "display/frame_request.h"
+#include "display/input_gate.h"
 
 struct act_runner;
 struct hand;
@@ -71,7 +72,7 @@ void act_runner_destroy(struct act_runner *runner);
 
 /* Queues a batch. `list` is taken. `id` is the caller's, for cancelling. */
 void act_runner_start(struct act_runner *runner, uint64_t id, struct action_list *list,
-	const struct act_options *options, act_done done, void *arg);
+	const struct act_options *options, struct input_ticket ticket, act_done done, void *arg);
 
 /* Ends a batch with ACT_CANCELED and lets go of all the agent holds; unknown ids are ignored. */
 void act_runner_cancel(struct act_runner *runner, uint64_t id);

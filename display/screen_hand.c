@@ -27,6 +27,7 @@ struct hand_job {
 	bool is_started;
 	struct screen *screen;
 	uint64_t id;
+	struct input_ticket ticket;
 	int error;
 	void *arg;
 	union {
@@ -66,6 +67,9 @@ static struct hand_job *hand_job_create(struct screen *screen, void *arg)
 	job->screen = screen;
 	job->arg = arg;
 	job->id = ++screen->next_id;
+	/* Of the moment it was asked for: what waits while a person takes the screen and gives it
+	   back must not be done behind their back. */
+	job->ticket = input_gate_now(&screen->gate);
 	return job;
 }
 
@@ -139,7 +143,7 @@ static void act_run_done(void *arg, struct act_report *report)
 
 static void act_start(struct hand_job *job)
 {
-	act_runner_start(job->screen->runner, job->id, &job->act.list, &job->act.options,
+	act_runner_start(job->screen->runner, job->id, &job->act.list, &job->act.options, job->ticket,
 		act_run_done, job);
 }
 
@@ -243,7 +247,8 @@ static void on_chain(void *arg, const struct xdotool_outline *outline)
 static void xdotool_start_job(struct hand_job *job)
 {
 	job->xdotool.run =
-		xdotool_start(&job->screen->hand, job->xdotool.request, on_chain, xdotool_run_done, job);
+		xdotool_start(&job->screen->hand, job->ticket, job->xdotool.request, on_chain,
+			xdotool_run_done, job);
 }
 
 static void xdotool_give_up(struct hand_job *job, int error)
@@ -328,13 +333,20 @@ static void window_answer(void *arg)
 	free(job);
 }
 
-static int change_window(
-	struct screen *screen, Window window, const struct screen_window_change *change)
+static bool may_act(const struct hand_job *job)
 {
-	struct xconn *conn = screen->conn;
+	return job->ticket.source == INPUT_SOURCE_AGENT &&
+	       input_gate_admits(&job->screen->gate, job->ticket);
+}
+
+static int change_window(struct hand_job *job)
+{
+	Window window = job->window.window;
+	const struct screen_window_change *change = &job->window.change;
+	struct xconn *conn = job->screen->conn;
 	if (conn == NULL)
 		return -ENOTCONN;
-	if (input_gate_now(&screen->gate).source != INPUT_SOURCE_AGENT)
+	if (!may_act(job))
 		return -EACCES;
 	switch (change->type) {
 	case SCREEN_WINDOW_ACTIVATE:
@@ -354,7 +366,7 @@ static int change_window(
 static void window_run(void *arg)
 {
 	struct hand_job *job = arg;
-	job->error = change_window(job->screen, job->window.window, &job->window.change);
+	job->error = change_window(job);
 	loop_post(job->screen->main_loop, window_answer, job);
 }
 
@@ -382,7 +394,7 @@ static void clipboard_run(void *arg)
 	struct screen *screen = job->screen;
 	if (screen->conn == NULL)
 		job->error = -ENOTCONN;
-	else if (input_gate_now(&screen->gate).source != INPUT_SOURCE_AGENT)
+	else if (!may_act(job))
 		job->error = -EACCES;
 	else if (!selection_owner_set(screen->selections,
 			 job->clipboard.selection == CLIPBOARD_PRIMARY,

@@ -408,13 +408,13 @@ static void set_lines(struct xdotool_run *run, const struct xdotool_request *req
 		fail_request(run, run->script.error);
 }
 
-struct xdotool_run *xdotool_start(struct hand *hand, const struct xdotool_request *request,
-	xdotool_chain_begins on_chain, xdotool_done done, void *arg)
+struct xdotool_run *xdotool_start(struct hand *hand, struct input_ticket ticket,
+	const struct xdotool_request *request, xdotool_chain_begins on_chain, xdotool_done done, void *arg)
 {
 	struct xdotool_run *run = xcalloc(1, sizeof(*run));
 	run->hand = hand;
 	run->conn = hand->conn;
-	run->ticket = input_gate_now(hand->gate);
+	run->ticket = ticket;
 	run->ticket.source = INPUT_SOURCE_AGENT; /* not admitted when somebody else holds the screen */
 	run->on_chain = on_chain;
 	run->done = done;

@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
+#include "display/input_gate.h"
 
 struct hand;
 struct xdotool_run;
@@ -72,8 +73,8 @@ typedef void (*xdotool_done)(void *arg, const struct xdotool_result *result);
  * Keys and buttons that a chain leaves down stay down when it ends well, as with xdotool; one that
  * fails lets go of what it pressed.
  */
-struct xdotool_run *xdotool_start(struct hand *hand, const struct xdotool_request *request,
-	xdotool_chain_begins on_chain, xdotool_done done, void *arg);
+struct xdotool_run *xdotool_start(struct hand *hand, struct input_ticket ticket,
+	const struct xdotool_request *request, xdotool_chain_begins on_chain, xdotool_done done, void *arg);
 
 /*
  * Ends the run at once: everything it pressed is let go, done is not called any more. Not from

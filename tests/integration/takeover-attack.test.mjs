@@ -367,3 +367,26 @@ boxTest('a native viewer\'s password cannot be guessed fast, nor the log filled 
   await sleep(200);
   assert.equal((await guess('secret12')).end, 'in');
 });
+
+boxTest('what the agent asked for before a person came is not done after they have gone, however short it was', async (box) => {
+  const { daemon, server } = await startBox(box, { width: 640, height: 400 });
+  const terminal = await startTerminal(box, daemon);
+  const calls = () => [['/v1/act', { actions: [{ type: 'type', text: 'AGENT1' }] }], ['/v1/act', { actions: [{ type: 'paste', text: 'AGENT2' }] }],
+    ['/v1/xdotool', { args: ['type', 'AGENT3'] }], ['/v1/act', { actions: [{ type: 'key', keys: 'a' }] }]]
+    .map(([target, body]) => daemon.request('POST', target, { body, timeoutMs: 60000 }));
+  for (const isStalled of [true, false, false, false]) {
+    const { url } = await openTakeover(daemon);
+    const person = await Person.at(box, url);
+    if (isStalled) process.kill(server.pid, 'SIGSTOP');
+    const running = isStalled ? [] : [daemon.request('POST', '/v1/act', { body: { actions: [{ type: 'wait', ms: 3000 }] } })];
+    await sleep(50);
+    const waiting = calls();
+    await sleep(200);
+    assert.equal((await person.call('takeover', {})).status, 200);
+    assert.equal((await person.call('hand_back', {})).status, 200);
+    if (isStalled) process.kill(server.pid, 'SIGCONT');
+    for (const reply of await Promise.all([...running, ...waiting])) assert.equal(reply.status, 423, reply.body.toString());
+  }
+  assert.equal((await daemon.request('POST', '/v1/act', { body: { actions: [{ type: 'type', text: 'new' }] } })).status, 200);
+  await terminal.expect('new');
+});
