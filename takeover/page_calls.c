@@ -242,7 +242,7 @@ static void open_live(const struct page_calls *calls, struct http_request *reque
 		peer_link_refuse(link, PEER_CLOSE_NOT_VALID, "this link is not valid");
 		return;
 	}
-	const struct viewer_pass pass = {info.role, info.session};
+	const struct viewer_pass pass = {info.role, info.session, info.id};
 	viewers_add(calls->viewers, link, &pass, NULL, "websocket");
 }
 

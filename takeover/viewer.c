@@ -331,6 +331,7 @@ struct viewer *viewer_create(const struct viewer_host *host, struct peer_link *l
 	viewer->peer = link;
 	viewer->id = id;
 	viewer->role = pass->role;
+	viewer->link_id = pass->link != NULL ? xstrdup(pass->link) : NULL;
 	viewer->session = pass->session != 0 ? pass->session : VIEWER_SESSION_NATIVE | id;
 	viewer->source = source;
 	viewer->from = from;
@@ -387,6 +388,7 @@ void viewer_free(struct viewer *viewer)
 	loop_timer_destroy(viewer->timer);
 	rfb_reader_finish(&viewer->reader);
 	free(viewer->password);
+	free(viewer->link_id);
 	free(viewer->clip_text);
 	free(viewer);
 }

@@ -75,6 +75,7 @@ struct viewer {
 	unsigned id;                   /* immutable, like role, session, from, source */
 	enum viewer_role role;
 	uint32_t session;
+	char *link_id;                 /* the link it came by; NULL: none */
 	uint8_t source;                /* input_gate.h; INPUT_SOURCE_NONE for watchers */
 	const char *from;
 	int64_t since_wall_us;

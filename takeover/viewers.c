@@ -34,6 +34,8 @@
 #define HOLDER_RESERVED 6
 /* Sockets of one session: a page has one, and for a moment that of before a reload. */
 #define SESSION_SOCKETS_MAX 3
+/* Who watch by one link; a link that is passed around must not cost the person their keys' speed. */
+#define LINK_WATCHERS_MAX 32
 
 struct viewers {
 	struct viewers_events events;
@@ -454,6 +456,23 @@ static void limit_session(struct viewers *viewers, uint32_t session)
 			"a newer connection of this session goes on");
 }
 
+static bool watches_by(const struct viewer *viewer, const char *link_id)
+{
+	return viewer->role == VIEWER_VIEW && viewer->link_id != NULL &&
+	       strcmp(viewer->link_id, link_id) == 0;
+}
+
+static bool is_link_full(const struct viewers *viewers, const struct viewer_pass *pass)
+{
+	const struct viewer *viewer;
+	int count = 0;
+	if (pass->role != VIEWER_VIEW || pass->link == NULL)
+		return false;
+	list_for_each(viewer, &viewers->list, link)
+		count += watches_by(viewer, pass->link);
+	return count >= LINK_WATCHERS_MAX;
+}
+
 void viewers_add(struct viewers *viewers, struct peer_link *link, const struct viewer_pass *pass,
 	const char *password, const char *from)
 {
@@ -471,7 +490,7 @@ void viewers_add(struct viewers *viewers, struct peer_link *link, const struct v
 	int places = VIEWERS_MAX - reserved;
 	if (pass->session != 0)
 		limit_session(viewers, pass->session);
-	if (viewers->count >= places ||
+	if (viewers->count >= places || is_link_full(viewers, pass) ||
 		(role == VIEWER_CONTROL && source == INPUT_SOURCE_NONE)) {
 		if (source != INPUT_SOURCE_NONE)
 			viewers->is_source_used[source] = false;

@@ -32,6 +32,7 @@ enum viewer_role {
 struct viewer_pass {
 	enum viewer_role role;
 	uint32_t session; /* of the page (links.h); 0: a native viewer, which gets one of its own */
+	const char *link; /* the id of the link it came by, copied; NULL: a native viewer */
 };
 
 /* Sessions of native viewers have this bit. */
@@ -66,8 +67,9 @@ void viewers_destroy(struct viewers *viewers);
 void viewers_set_screen(struct viewers *viewers, struct screen *screen);
 
 /*
- * A new viewer; the link is taken (and closed when there are too many). password: for VNC
- * authentication, NULL for none; copied. from: "websocket", "unix" or "tcp", for status.
+ * A new viewer; the link is taken (and closed when there are too many, or too many watch by one
+ * link). password: for VNC authentication, NULL for none; copied. from: "websocket", "unix" or
+ * "tcp", for status.
  */
 void viewers_add(struct viewers *viewers, struct peer_link *link, const struct viewer_pass *pass,
 	const char *password, const char *from);
