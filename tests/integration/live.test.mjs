@@ -324,7 +324,7 @@ boxTest('T13: a watcher changes nothing, is counted, and goes on watching', asyn
   const client = await connect([...LIKE_NOVNC, ENC.pointerPos]);
   client.follow();
   await client.waitExact(daemon);
-  const place = String(client.pointers.at(-1));
+  const place = String(await waitFor('the pointer', () => client.pointers.at(-1)));
   client.key(0x61, true);
   client.pointer(5, 5, 1);
   client.provideText('after');

@@ -787,7 +787,8 @@ deskTest('desktops', async (desk) => {
 
 bothTest('a window that dies is an error, never a crash', async (desk) => {
   const window = await desk.xev('dying');
-  const waiting = desk.xdo('windowunmap', window.id, 'windowmap', window.id, 'search', '--name', 'dying',
+  // --sync: between two frames of a window manager it is nowhere in the tree.
+  const waiting = desk.xdo('windowunmap', window.id, 'windowmap', window.id, 'search', '--sync', '--name', 'dying',
     'windowkill', 'windowmove', '--sync', '5', '5');
   const result = await waiting;
   assert.equal(result.status, 1);
