@@ -22,7 +22,7 @@ const cpuTicks = (pids) => pids.reduce((sum, pid) => {
   const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
   return sum + Number(fields[11]) + Number(fields[12]);
 }, 0);
-const portOf = () => 20000 + Math.floor(Math.random() * 20000);
+const portOf = () => 20000 + Math.floor(Math.random() * 12000);
 
 async function behindWebsockify(box, port) {
   await waitFor('the VNC server', () => new Promise((resolve) => {

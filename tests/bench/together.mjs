@@ -86,7 +86,7 @@ await inBox(async (box) => {
   await daemon.stop();
 
   const again = await pictures(browser);
-  const port = 20000 + Math.floor(Math.random() * 20000);
+  const port = 20000 + Math.floor(Math.random() * 12000);
   box.spawn('x11vnc', ['-display', server.display, '-rfbport', String(port), '-localhost', '-forever', '-shared', '-nopw', '-q'], { env: server.env });
   const peer = await waitFor('x11vnc', () => Rfb.tcp(port).then((client) => client.open()).catch(() => null), 20000, 300);
   peer.setEncodings(TIGHT);

@@ -116,7 +116,7 @@ boxTest('TigerVNC\'s viewer shows the screen exactly, and follows it', async (bo
   fs.writeFileSync(box.file('password'), 'secret12\n');
   const server = await box.startXvfb();
   const second = await box.startXvfb({ width: 1600, height: 1000 });
-  const port = 20000 + Math.floor(Math.random() * 20000);
+  const port = 20000 + Math.floor(Math.random() * 12000);
   const daemon = await box.startDaemon({ display: server.display, args: ['--rfb', `127.0.0.1:${port}`,
     '--rfb-password-file', box.file('password'), '--rfb-role', 'control'] });
   const terminal = await startTerminal(box, daemon);

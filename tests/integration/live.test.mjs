@@ -652,7 +652,7 @@ boxTest('a revoked link opens nothing more', async (box) => {
 boxTest('--rfb on a loopback port wants its password, all others are refused', async (box) => {
   fs.writeFileSync(box.file('password'), 'secret12 and more\n');
   const server = await box.startXvfb();
-  const port = 20000 + Math.floor(Math.random() * 20000);
+  const port = 20000 + Math.floor(Math.random() * 12000);
   const daemon = await box.startDaemon({ display: server.display,
     args: ['--rfb', `127.0.0.1:${port}`, '--rfb-password-file', box.file('password'), '--rfb-role', 'view'] });
   const good = await (await Rfb.tcp(port)).open({ password: 'secret12' });
