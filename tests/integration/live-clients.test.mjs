@@ -74,7 +74,8 @@ boxTest('Chromium: keys, clicks and pastes of a controller arrive; a watcher\'s 
   await browser.key('keyUp', 'x', 'KeyX', 88);
   await daemon.json('GET', '/v1/status');
   assert.equal(terminal.read(), '');
-  assert.equal(await browser.run('document.getElementById("status").textContent'), 'Watching the agent');
+  await waitFor('the page to say what it does',
+    async () => await browser.run('document.getElementById("status").textContent') === 'Watching the agent');
 }, { timeout: 180000 });
 
 boxTest('Chromium: a wrong link says so and does not try again; a dropped line does', async (box) => {
