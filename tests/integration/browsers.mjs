@@ -52,6 +52,9 @@ export class Chromium {
       this.console.push(`exception: ${details.exception?.description ?? details.text}`);
     } else if (message.method === 'Runtime.consoleAPICalled') {
       this.console.push(`${message.params.type}: ${message.params.args.map((arg) => arg.value ?? arg.description).join(' ')}`);
+    } else if (message.method === 'Page.javascriptDialogOpening') {
+      // Whether to leave a page that has the screen: a test that leaves means it.
+      this.send('Page.handleJavaScriptDialog', { accept: true }).catch(() => {});
     } else if (message.method === 'Log.entryAdded') {
       this.console.push(`${message.params.entry.level}: ${message.params.entry.text}`);
     }

@@ -68,6 +68,8 @@ boxTest('Chromium: keys, clicks and pastes of a controller arrive; a watcher\'s 
   await browser.run('document.getElementById("hand-back").click()');
   await browser.run('document.getElementById("hand-back-confirm").click()');
   await waitFor('the agent to have it', async () => (await daemon.json('GET', '/v1/status')).control.holder === 'agent');
+  // Until the page knows, it asks whoever leaves whether they mean it, and nobody would answer.
+  await waitFor('the page to know', async () => await phase() !== 'control');
   await browser.goto(await makeLink(daemon, 'view'));
   await waitCanvasExact(browser, daemon, 20000);
   await browser.key('keyDown', 'x', 'KeyX', 88);
