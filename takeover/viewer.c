@@ -383,6 +383,17 @@ void viewer_end(struct viewer *viewer, int close_code, const char *reason)
 		loop_post(host->loop, post_gone, viewer);
 }
 
+bool viewer_is_open(const struct viewer *viewer)
+{
+	return viewer->is_ready && !viewer->is_ending;
+}
+
+json_t *viewer_identity(const struct viewer *viewer)
+{
+	return json_pack("{s:i, s:s, s:s}", "id", (int)viewer->id, "role",
+		viewer_role_name(viewer->role), "from", viewer->from);
+}
+
 void viewer_free(struct viewer *viewer)
 {
 	loop_timer_destroy(viewer->timer);

@@ -102,6 +102,10 @@ struct viewer {
 
 struct viewer *viewer_create(const struct viewer_host *host, struct peer_link *link, unsigned id,
 	const struct viewer_pass *pass, uint8_t source, const char *password, const char *from);
+/* Its handshake is done and it is not leaving. */
+bool viewer_is_open(const struct viewer *viewer);
+/* {id, role, from}, as events and status tell it; the caller's. */
+json_t *viewer_identity(const struct viewer *viewer);
 /* Begins the end: the peer is closed, what it holds is let go; on_gone comes later. */
 void viewer_end(struct viewer *viewer, int close_code, const char *reason);
 void viewer_free(struct viewer *viewer);

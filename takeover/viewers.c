@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/buffer.h"
-#include "base/clock.h"
 #include "base/list.h"
 #include "base/loop.h"
 #include "display/input_gate.h"
@@ -23,6 +21,7 @@
 #include "takeover/viewer.h"
 #include "takeover/viewer_text.h"
 #include "takeover/viewer_thread.h"
+#include "takeover/viewers_private.h"
 #define LOG_MODULE "viewers"
 #include "base/log.h"
 
@@ -36,27 +35,6 @@
 #define SESSION_SOCKETS_MAX 3
 /* Who watch by one link; a link that is passed around must not cost the person their keys' speed. */
 #define LINK_WATCHERS_MAX 32
-
-struct viewers {
-	struct viewers_events events;
-	struct viewer_host host;
-	struct viewer_passwords passwords;
-	char *name;
-	struct list list;
-	int count;
-	unsigned next_id;
-	bool is_source_used[INPUT_SOURCE_MAX + 1];
-	uint32_t holder_session;        /* 0: the agent */
-	struct viewer *holder;          /* its socket that acts; NULL: none, or the agent */
-	bool is_covered;                /* all but the holder see a card */
-	bool is_frozen;                 /* nothing is told that moves with the screen or the keys */
-	uint64_t frozen_refused;
-	struct steps *steps;
-	struct live_encoder *encoders[LINK_TIERS];
-	struct live_watch encoder_watch;
-	bool is_encoder_watching;
-	uint64_t total, refused, bytes; /* of those that have gone */
-};
 
 const char *const viewer_role_names[] = {
 	[VIEWER_VIEW] = "view", [VIEWER_CONTROL] = "control", NULL};
@@ -77,18 +55,7 @@ static void publish(struct viewers *viewers, const char *name, json_t *data)
 	viewers->events.on_event(viewers->events.on_event_arg, name, data);
 }
 
-static json_t *identity(const struct viewer *viewer)
-{
-	return json_pack("{s:i, s:s, s:s}", "id", (int)viewer->id, "role",
-		viewer_role_name(viewer->role), "from", viewer->from);
-}
-
 /* Who holds the screen */
-
-static bool is_open(const struct viewer *viewer)
-{
-	return viewer->is_ready && !viewer->is_ending;
-}
 
 static bool is_covered(void *arg, const struct viewer *viewer)
 {
@@ -100,7 +67,7 @@ static void cover_all(struct viewers *viewers)
 {
 	struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
-		if (is_open(viewer))
+		if (viewer_is_open(viewer))
 			viewer_thread_cover(viewer->thread, is_covered(viewers, viewer));
 	}
 }
@@ -117,7 +84,7 @@ void viewers_tell_state(struct viewers *viewers)
 {
 	struct viewer *viewer;
 	list_for_each(viewer, &viewers->list, link) {
-		if (is_open(viewer))
+		if (viewer_is_open(viewer))
 			tell_state(viewers, viewer);
 	}
 }
@@ -127,7 +94,7 @@ static struct viewer *find_newest(const struct viewers *viewers, uint32_t sessio
 {
 	struct viewer *viewer, *newest = NULL;
 	list_for_each(viewer, &viewers->list, link) {
-		if (is_open(viewer) && viewer->session == session)
+		if (viewer_is_open(viewer) && viewer->session == session)
 			newest = viewer;
 	}
 	return newest;
@@ -202,7 +169,7 @@ void viewers_tell(struct viewers *viewers, uint32_t session, json_t *message)
 	list_for_each(viewer, &viewers->list, link) {
 		bool is_meant = session != 0 ? viewer->session == session
 					     : viewer->role == VIEWER_CONTROL;
-		if (is_open(viewer) && is_meant)
+		if (viewer_is_open(viewer) && is_meant)
 			viewer_tell(viewer, json_incref(message));
 	}
 	json_decref(message);
@@ -213,7 +180,7 @@ void viewers_tell_step(struct viewers *viewers, const struct step *step)
 	struct viewer *viewer;
 	json_t *message = steps_add(viewers->steps, step);
 	list_for_each(viewer, &viewers->list, link) {
-		if (is_open(viewer))
+		if (viewer_is_open(viewer))
 			viewer_tell(viewer, json_incref(message));
 	}
 	json_decref(message);
@@ -268,7 +235,7 @@ static void adopt(struct viewers *viewers, struct viewer *viewer)
 	if (viewer->session == viewers->holder_session) {
 		point_gate(viewers);
 		list_for_each(older, &viewers->list, link) {
-			if (older != viewer && is_open(older) && older->session == viewer->session)
+			if (older != viewer && viewer_is_open(older) && older->session == viewer->session)
 				viewer_end(older, PEER_CLOSE_TAKEN_OVER,
 					"a newer connection of this session goes on");
 		}
@@ -312,8 +279,8 @@ static void on_ready(void *arg, struct viewer *viewer)
 	viewers->total++;
 	log_info("viewer %u has come (%s, %s)", viewer->id, viewer_role_name(viewer->role),
 		viewer->from);
-	publish(viewers, "viewer.connected", identity(viewer));
-	json_t *hello = identity(viewer);
+	publish(viewers, "viewer.connected", viewer_identity(viewer));
+	json_t *hello = viewer_identity(viewer);
 	json_object_set_new(hello, "t", json_string("hello"));
 	viewer_tell(viewer, hello);
 	adopt(viewers, viewer);
@@ -343,7 +310,7 @@ static void on_ending(void *arg, struct viewer *viewer)
 	log_info("viewer %u has left", viewer->id);
 	if (!viewers_has_socket(viewers, viewer->session))
 		viewers->events.on_socket(viewers->events.arg, viewer->session, false);
-	publish(viewers, "viewer.left", identity(viewer));
+	publish(viewers, "viewer.left", viewer_identity(viewer));
 }
 
 static void on_gone(void *arg, struct viewer *viewer)
@@ -456,12 +423,6 @@ static void limit_session(struct viewers *viewers, uint32_t session)
 			"a newer connection of this session goes on");
 }
 
-static bool watches_by(const struct viewer *viewer, const char *link_id)
-{
-	return viewer->role == VIEWER_VIEW && viewer->link_id != NULL &&
-	       strcmp(viewer->link_id, link_id) == 0;
-}
-
 static bool is_link_full(const struct viewers *viewers, const struct viewer_pass *pass)
 {
 	const struct viewer *viewer;
@@ -469,7 +430,7 @@ static bool is_link_full(const struct viewers *viewers, const struct viewer_pass
 	if (pass->role != VIEWER_VIEW || pass->link == NULL)
 		return false;
 	list_for_each(viewer, &viewers->list, link)
-		count += watches_by(viewer, pass->link);
+		count += viewer->link_id != NULL && strcmp(viewer->link_id, pass->link) == 0;
 	return count >= LINK_WATCHERS_MAX;
 }
 
@@ -502,110 +463,4 @@ void viewers_add(struct viewers *viewers, struct peer_link *link, const struct v
 		&viewers->host, link, ++viewers->next_id, pass, source, password, from);
 	viewers->count++;
 	list_append(&viewers->list, &viewer->link);
-}
-
-/* Telling */
-
-static uint64_t count_refused(const struct viewers *viewers)
-{
-	uint64_t refused = viewers->refused;
-	const struct viewer *viewer;
-	list_for_each(viewer, &viewers->list, link)
-		refused += viewer->refused;
-	return refused;
-}
-
-static struct viewer_figures read_figures(const struct viewers *viewers, const struct viewer *viewer)
-{
-	if (viewers->is_frozen)
-		return viewer->frozen; /* nothing at all of those that came since */
-	struct viewer_figures figures = {.refused = viewer->refused};
-	viewer_thread_stats(viewer->thread, &figures.stats);
-	return figures;
-}
-
-void viewers_freeze_figures(struct viewers *viewers, bool is_frozen)
-{
-	struct viewer *viewer;
-	if (viewers->is_frozen == is_frozen)
-		return; /* from one person to the next nothing is told either */
-	viewers->frozen_refused = count_refused(viewers);
-	list_for_each(viewer, &viewers->list, link) {
-		viewer->frozen = (struct viewer_figures){0};
-		if (is_frozen && is_open(viewer))
-			viewer->frozen = read_figures(viewers, viewer);
-	}
-	viewers->is_frozen = is_frozen;
-}
-
-static json_t *viewer_json(const struct viewers *viewers, const struct viewer *viewer)
-{
-	char since[CLOCK_RFC3339_SIZE];
-	const struct viewer_figures figures = read_figures(viewers, viewer);
-	const struct viewer_stats stats = figures.stats;
-	clock_format_rfc3339(viewer->since_wall_us, since);
-	json_t *json = identity(viewer);
-	json_object_set_new(json, "since", json_string(since));
-	json_object_set_new(json, "encoding", json_string(rfb_caps_name(&viewer->caps)));
-	json_object_set_new(json, "fps", json_real((double)(int)(stats.fps * 10) / 10));
-	json_object_set_new(json, "kbps", json_integer((json_int_t)stats.kbps));
-	json_object_set_new(json, "rtt_ms",
-		stats.rtt_us > 0 ? json_real((double)(stats.rtt_us / 100) / 10) : json_null());
-	json_object_set_new(json, "dropped", json_integer((json_int_t)stats.dropped));
-	json_object_set_new(json, "bytes", json_integer((json_int_t)stats.bytes));
-	json_object_set_new(json, "tier", json_integer(stats.tier));
-	json_object_set_new(json, "refused", json_integer((json_int_t)figures.refused));
-	return json;
-}
-
-json_t *viewers_json(const struct viewers *viewers)
-{
-	json_t *list = json_array();
-	const struct viewer *viewer;
-	list_for_each(viewer, &viewers->list, link) {
-		if (is_open(viewer))
-			json_array_append_new(list, viewer_json(viewers, viewer));
-	}
-	return list;
-}
-
-/* One metric of all viewers, one line each. */
-static void write_gauge(const struct viewers *viewers, struct buffer *out, const char *name,
-	const char *type, const char *help, double (*value)(const struct viewer_stats *stats))
-{
-	buffer_printf(out, "# HELP boxscreen_viewer_%s %s\n# TYPE boxscreen_viewer_%s %s\n", name,
-		help, name, type);
-	const struct viewer *viewer;
-	list_for_each(viewer, &viewers->list, link) {
-		if (!is_open(viewer))
-			continue;
-		const struct viewer_figures figures = read_figures(viewers, viewer);
-		buffer_printf(out, "boxscreen_viewer_%s{id=\"%u\",role=\"%s\",encoding=\"%s\"} %g\n",
-			name, viewer->id, viewer_role_name(viewer->role),
-			rfb_caps_name(&viewer->caps), value(&figures.stats));
-	}
-}
-
-static double get_fps(const struct viewer_stats *stats) { return stats->fps; }
-static double get_kbps(const struct viewer_stats *stats) { return stats->kbps; }
-static double get_rtt(const struct viewer_stats *stats) { return (double)stats->rtt_us / 1e6; }
-static double get_dropped(const struct viewer_stats *stats) { return (double)stats->dropped; }
-static double get_bytes(const struct viewer_stats *stats) { return (double)stats->bytes; }
-
-void viewers_write_metrics(const struct viewers *viewers, struct buffer *out)
-{
-	uint64_t refused = viewers->is_frozen ? viewers->frozen_refused : count_refused(viewers);
-	buffer_printf(out,
-		"# HELP boxscreen_viewers Viewers now.\n# TYPE boxscreen_viewers gauge\n"
-		"boxscreen_viewers %d\n"
-		"# HELP boxscreen_viewers_total Viewers that have come.\n"
-		"# TYPE boxscreen_viewers_total counter\nboxscreen_viewers_total %llu\n"
-		"# HELP boxscreen_viewer_refused_total Keys, clicks, texts and sizes of watchers.\n"
-		"# TYPE boxscreen_viewer_refused_total counter\nboxscreen_viewer_refused_total %llu\n",
-		viewers->count, (unsigned long long)viewers->total, (unsigned long long)refused);
-	write_gauge(viewers, out, "fps", "gauge", "Updates a second.", get_fps);
-	write_gauge(viewers, out, "kbps", "gauge", "Kilobits a second.", get_kbps);
-	write_gauge(viewers, out, "rtt_seconds", "gauge", "Round trip, decoding included.", get_rtt);
-	write_gauge(viewers, out, "dropped_total", "counter", "Frames never sent.", get_dropped);
-	write_gauge(viewers, out, "bytes_total", "counter", "Bytes of RFB.", get_bytes);
 }
