@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* screen_act and screen_type: actions, rest, and a picture when something has changed. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "cli/mcp/picture.h"
@@ -11,6 +10,7 @@
 /* Typing a long text and waiting take their time; the daemon answers when it is over. */
 #define NO_SILENCE_LIMIT (-1)
 
+/* In the order of their names in read_wish. */
 enum picture_wish { PICTURE_IF_CHANGED, PICTURE_CHANGED_PART, PICTURE_ALWAYS, PICTURE_NONE };
 
 struct act_wish {
@@ -34,18 +34,11 @@ static void read_times(struct json_reader *reader, struct act_wish *wish)
 
 static void read_wish(struct json_reader *reader, struct act_wish *wish)
 {
-	static const char *const names[] = {"if_changed", "changed_part", "always", "none"};
-	const char *name = NULL;
-	*wish = (struct act_wish){PICTURE_IF_CHANGED, 150, 5000};
-	if (json_read_string(reader, "picture", &name)) {
-		size_t i = 0;
-		while (i < ARRAY_LEN(names) && strcmp(name, names[i]) != 0)
-			i++;
-		if (i == ARRAY_LEN(names))
-			json_reader_fail(reader, "picture",
-				"must be \"if_changed\", \"changed_part\", \"always\" or \"none\"");
-		wish->picture = (enum picture_wish)i;
-	}
+	static const char *const names[] = {"if_changed", "changed_part", "always", "none", NULL};
+	int picture = PICTURE_IF_CHANGED;
+	*wish = (struct act_wish){.quiet_ms = 150, .timeout_ms = 5000};
+	json_read_choice(reader, "picture", names, &picture);
+	wish->picture = (enum picture_wish)picture;
 	read_times(reader, wish);
 }
 

@@ -172,15 +172,15 @@ static void get(struct tool_call *call, const char *target)
 void tool_clipboard(struct tool_call *call)
 {
 	struct json_reader reader;
-	const char *text = NULL, *selection = "clipboard";
+	static const char *const selections[] = {"clipboard", "primary", NULL};
+	const char *text = NULL;
+	int selection = 0;
 	json_reader_init(&reader, call->arguments, "");
 	json_read_string(&reader, "text", &text);
-	if (json_read_string(&reader, "selection", &selection) && strcmp(selection, "clipboard") != 0 &&
-		strcmp(selection, "primary") != 0)
-		json_reader_fail(&reader, "selection", "must be \"clipboard\" or \"primary\"");
+	json_read_choice(&reader, "selection", selections, &selection);
 	if (!tool_read_finish(call, &reader))
 		return;
-	char *target = xasprintf("/v1/clipboard?selection=%s", selection);
+	char *target = xasprintf("/v1/clipboard?selection=%s", selections[selection]);
 	if (text != NULL)
 		put(call, target, text);
 	else

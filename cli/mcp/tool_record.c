@@ -12,21 +12,11 @@
 /* Finishing a long recording takes the daemon a while. */
 #define FINISH_SILENCE_MS 120000
 
-static const char *const actions[] = {"start", "stop", "pause", "resume", "mark", "list"};
-
 struct record_wish {
-	const char *action, *id, *name, *text, *quality;
+	const char *action; /* NULL: none that there is */
+	const char *id, *name, *text, *quality;
 	bool shows_clicks;
 };
-
-static bool is_action(const char *name)
-{
-	for (size_t i = 0; i < ARRAY_LEN(actions); i++) {
-		if (strcmp(name, actions[i]) == 0)
-			return true;
-	}
-	return false;
-}
 
 static bool is(const struct record_wish *wish, const char *action)
 {
@@ -35,11 +25,14 @@ static bool is(const struct record_wish *wish, const char *action)
 
 static bool read_wish(struct tool_call *call, struct record_wish *wish)
 {
+	static const char *const actions[] = {"start", "stop", "pause", "resume", "mark", "list", NULL};
 	struct json_reader reader;
+	int action = -1;
 	json_reader_init(&reader, call->arguments, "");
-	if (!json_read_string(&reader, "action", &wish->action) || !is_action(wish->action))
-		json_reader_fail(&reader, "action",
-			"must be \"start\", \"stop\", \"pause\", \"resume\", \"mark\" or \"list\"");
+	if (json_read_choice(&reader, "action", actions, &action))
+		wish->action = actions[action];
+	else
+		json_reader_fail(&reader, "action", "is missing: start, stop, pause, resume, mark or list");
 	if (json_read_string(&reader, "recording", &wish->id) && (is(wish, "start") || is(wish, "list")))
 		json_reader_fail(&reader, "recording", "is for stop, pause, resume and mark");
 	else if (wish->id != NULL && (wish->id[0] == '\0' || strchr(wish->id, '/') != NULL))

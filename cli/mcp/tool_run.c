@@ -30,9 +30,12 @@
 #define BEAT_MS     15000
 #define PICTURE_MAX (4u << 20)
 
+static const char *const keeps[] = {"failure", "always", NULL};
+
 struct run_job {
 	struct tool_call *call;
-	const char *command, *folder, *size, *keep;
+	const char *command, *folder, *size;
+	int keep; /* index in keeps */
 	bool has_window_manager;
 	int timeout_s;
 	char *video, *picture; /* where they would be */
@@ -63,7 +66,6 @@ static bool read_job(struct run_job *job, const char **record)
 	struct json_reader reader;
 	json_reader_init(&reader, job->call->arguments, "");
 	job->size = "1280x800";
-	job->keep = "failure";
 	job->timeout_s = TIMEOUT_DEFAULT_S;
 	if (!json_read_string(&reader, "command", &job->command) || job->command[0] == '\0')
 		json_reader_fail(&reader, "command", "is missing: a shell command, such as \"npm test\"");
@@ -71,9 +73,7 @@ static bool read_job(struct run_job *job, const char **record)
 		json_reader_fail(&reader, "cwd", "is no folder that can be entered");
 	if (json_read_string(&reader, "video", record) && !is_video(*record))
 		json_reader_fail(&reader, "video", "must be an absolute path that ends in .mp4");
-	if (json_read_string(&reader, "keep", &job->keep) && strcmp(job->keep, "failure") != 0 &&
-		strcmp(job->keep, "always") != 0)
-		json_reader_fail(&reader, "keep", "must be \"failure\" or \"always\"");
+	json_read_choice(&reader, "keep", keeps, &job->keep);
 	json_read_string(&reader, "size", &job->size);
 	json_read_bool(&reader, "window_manager", &job->has_window_manager);
 	json_read_int(&reader, "timeout_s", 1, TIMEOUT_MAX_S, &job->timeout_s);
@@ -117,7 +117,7 @@ static void become(const char *const *words, const char *folder, int output_fd, 
 
 static bool start(struct run_job *job)
 {
-	const char *words[16] = {"/proc/self/exe", "run", "--record", job->video, "--keep", job->keep,
+	const char *words[16] = {"/proc/self/exe", "run", "--record", job->video, "--keep", keeps[job->keep],
 		"--size", job->size};
 	int count = 8, fds[2];
 	pid_t self = getpid();

@@ -56,15 +56,18 @@ static void read_window(struct json_reader *reader, struct shot_wish *wish)
 		json_reader_fail(reader, "window", "cannot go with region: give one of them");
 }
 
-static void read_choice(struct json_reader *reader, const char *name, const char *a, const char *b,
-	const char **out)
+/* The name that was chosen; NULL: none. */
+static const char *read_choice(
+	struct json_reader *reader, const char *name, const char *const *choices)
 {
-	if (json_read_string(reader, name, out) && strcmp(*out, a) != 0 && strcmp(*out, b) != 0)
-		json_reader_fail(reader, name, "must be \"%s\" or \"%s\"", a, b);
+	int choice = -1;
+	return json_read_choice(reader, name, choices, &choice) ? choices[choice] : NULL;
 }
 
 static bool read_wish(struct tool_call *call, struct shot_wish *wish)
 {
+	static const char *const waits[] = {"stable", "change", NULL};
+	static const char *const records[] = {"start", "stop", NULL};
 	struct json_reader reader;
 	json_reader_init(&reader, call->arguments, "");
 	wish->timeout_ms = 5000;
@@ -74,11 +77,11 @@ static bool read_wish(struct tool_call *call, struct shot_wish *wish)
 	json_read_bool(&reader, "grid", &wish->has_grid);
 	json_read_bool(&reader, "cursor", &wish->has_cursor);
 	json_read_bool(&reader, "link", &wish->has_link);
-	read_choice(&reader, "wait", "stable", "change", &wish->wait);
+	wish->wait = read_choice(&reader, "wait", waits);
 	if (json_read_int(&reader, "timeout_ms", 10, 120000, &wish->timeout_ms) && wish->wait == NULL)
 		json_reader_fail(&reader, "timeout_ms", "is for wait: give that too");
 	if (call->options->is_sandbox)
-		read_choice(&reader, "record", "start", "stop", &wish->record);
+		wish->record = read_choice(&reader, "record", records);
 	return tool_read_finish(call, &reader);
 }
 
