@@ -232,7 +232,7 @@ static void paste_some(struct typist *typist, struct typist_op *op)
 
 static bool refresh(struct typist *typist)
 {
-	if (!typist_may_act(typist) || !check_map(typist) || !check_focus(typist))
+	if (!typist_may_act(typist) || !check_map(typist))
 		return false;
 	struct keymap_state state;
 	if (!keymap_read_state(typist->keymap, &state)) {
@@ -245,7 +245,7 @@ static bool refresh(struct typist *typist)
 	typist->text_state = (struct keymap_state){
 		.locked = state.locked & keymap_get_table(typist->keymap)->num_mask,
 		.group = state.group};
-	return true;
+	return check_focus(typist); /* last: the shorter before the keys, the fewer windows die in between */
 }
 
 static void text_next(struct typist *typist)
