@@ -468,26 +468,21 @@ json_t *body_shot_save(void)
 
 void command_shot_save(struct service *service, struct http_request *request, const char *segment)
 {
-	char error[256];
-	size_t len;
-	const char *body = http_request_body(request, &len);
-	json_t *object = json_parse_body(body, len, error, sizeof(error));
-	if (object == NULL) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
-		return;
-	}
 	struct shot_options options = shot_defaults;
 	struct save_wish save = {.is_saved = true};
 	struct json_reader reader;
 	int ret = 0;
+	json_t *object = reply_read_body(request);
+	if (object == NULL)
+		return;
 	json_reader_init(&reader, object, "");
 	read_save(&reader, &save, &options.format);
 	shot_options_read(&reader, &options);
-	if (!json_reader_finish(&reader))
-		reply_error(request, REPLY_BAD_REQUEST, "%s", reader.error);
-	else if (save.path != NULL && (ret = file_path_check(save.path)) < 0)
-		reply_path_error(request, save.path, ret); /* now, not when a long wait is over */
-	else
-		start(service, request, &options, &save);
+	if (reply_finish_reading(request, &reader)) {
+		if (save.path != NULL && (ret = file_path_check(save.path)) < 0)
+			reply_path_error(request, save.path, ret); /* now, not when a long wait is over */
+		else
+			start(service, request, &options, &save);
+	}
 	json_decref(object);
 }

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/http_server.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "display/screen.h"
@@ -150,17 +149,6 @@ static void read_members(struct json_reader *reader, struct xdotool_job *job)
 	job->request.environment = job->environment;
 }
 
-static bool read_body(struct xdotool_job *job, char *error, size_t error_size)
-{
-	struct json_reader reader;
-	json_reader_init(&reader, job->body, "");
-	read_members(&reader, job);
-	if (json_reader_finish(&reader))
-		return true;
-	snprintf(error, error_size, "%s", reader.error);
-	return false;
-}
-
 json_t *body_xdotool(void)
 {
 	struct xdotool_job job = {0};
@@ -174,19 +162,16 @@ json_t *body_xdotool(void)
 
 void command_xdotool(struct service *service, struct http_request *request, const char *segment)
 {
-	char error[300];
-	size_t len;
-	const char *text = http_request_body(request, &len);
-	json_t *body = json_parse_body(text, len, error, sizeof(error));
-	if (body == NULL) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+	struct json_reader reader;
+	json_t *body = reply_read_body(request);
+	if (body == NULL)
 		return;
-	}
 	struct xdotool_job *job = xcalloc(1, sizeof(*job));
 	job->service = service;
 	job->body = body;
-	if (!read_body(job, error, sizeof(error))) {
-		reply_error(request, REPLY_BAD_REQUEST, "%s", error);
+	json_reader_init(&reader, body, "");
+	read_members(&reader, job);
+	if (!reply_finish_reading(request, &reader)) {
 		job_free(job);
 		return;
 	}
