@@ -461,4 +461,39 @@ static char *ask(const struct rig *rig, const char *text)
 	return answer;
 }
 
+static void expect_alive(const struct rig *rig)
+{
+	char *all = ask(rig, "GET /echo HTTP/1.1\r\nConnection: close\r\n\r\n");
+	assert_non_null(strstr(all, "GET /echo 0:"));
+	free(all);
+}
+
+/* Waits until the server has that many connections. */
+static void expect_connections(struct rig *rig, int count)
+{
+	int64_t end_us = clock_monotonic_us() + RIG_WAIT_MS * 1000;
+	while (rig_connection_count(rig) != count) {
+		assert_true(clock_monotonic_us() < end_us);
+		usleep(500);
+	}
+}
+
+static int64_t cpu_us(pthread_t thread)
+{
+	clockid_t clock;
+	struct timespec now;
+	assert_int_equal(pthread_getcpuclockid(thread, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &now), 0);
+	return now.tv_sec * INT64_C(1000000) + now.tv_nsec / 1000;
+}
+
+/* The server's thread sleeps. Nothing to wait for here: time passing is what is looked at. */
+static void expect_idle(const struct rig *rig)
+{
+	usleep(50000);
+	int64_t before_us = cpu_us(rig->thread);
+	usleep(300000);
+	assert_in_range(cpu_us(rig->thread) - before_us, 0, 5000);
+}
+
 #endif
