@@ -8,16 +8,11 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/replies.h"
 
 static long long int_at(const json_t *window, const char *name)
 {
 	return (long long)json_number_value(json_object_get(window, name));
-}
-
-static const char *string_at(const json_t *window, const char *name)
-{
-	const char *value = json_string_value(json_object_get(window, name));
-	return value != NULL ? value : "";
 }
 
 static void print_window(const json_t *window)
@@ -26,7 +21,7 @@ static void print_window(const json_t *window)
 		int_at(window, "height"), int_at(window, "x"), int_at(window, "y"));
 	bool is_active = json_is_true(json_object_get(window, "active"));
 	output_line("%c %-10lld %-20s %-16s %s", is_active ? '*' : ' ', int_at(window, "id"), area,
-		string_at(window, "class"), string_at(window, "title"));
+		reply_text(window, "class"), reply_text(window, "title"));
 	free(area);
 }
 

@@ -21,6 +21,7 @@
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/replies.h"
 
 /* Chromium alone fills the 64 MB that container engines give /dev/shm by default. */
 #define SHM_WANTED_MB 256
@@ -214,22 +215,16 @@ static bool check_daemon(const struct invocation *call, json_t *checks)
 	return ret == 0;
 }
 
-static const char *text_at(const json_t *check, const char *name)
-{
-	const char *text = json_string_value(json_object_get(check, name));
-	return text != NULL ? text : "";
-}
-
 static bool has_failed(const json_t *check)
 {
-	return strcmp(text_at(check, "state"), "fail") == 0;
+	return strcmp(reply_text(check, "state"), "fail") == 0;
 }
 
 static void print_check(const json_t *check)
 {
-	output_line("%-5s %-18s %s", text_at(check, "state"), text_at(check, "name"),
-		text_at(check, "detail"));
-	const char *advice = text_at(check, "advice");
+	output_line("%-5s %-18s %s", reply_text(check, "state"), reply_text(check, "name"),
+		reply_text(check, "detail"));
+	const char *advice = reply_text(check, "advice");
 	if (advice[0] != '\0')
 		output_line("%-5s %-18s -> %s", "", "", advice);
 }

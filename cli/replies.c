@@ -12,6 +12,17 @@ const char *reply_text(const json_t *object, const char *name)
 	return text != NULL ? text : "";
 }
 
+json_t *reply_members(const json_t *object, const char *const *names)
+{
+	json_t *members = json_object();
+	for (; *names != NULL; names++) {
+		json_t *value = json_object_get(object, *names);
+		if (value != NULL && !json_is_null(value))
+			json_object_set(members, *names, value);
+	}
+	return members;
+}
+
 char *reply_takeover_words(const json_t *takeover)
 {
 	const char *state = reply_text(takeover, "state");

@@ -10,6 +10,9 @@
 /* A member that is a text; "" when there is none. Borrowed. */
 const char *reply_text(const json_t *object, const char *name);
 
+/* A new object with the members of those names that are there and not null; `names` ends with NULL. */
+json_t *reply_members(const json_t *object, const char *const *names);
+
 /* How a takeover that has not ended stands, for people; NULL when it has ended. The caller frees it. */
 char *reply_takeover_words(const json_t *takeover);
 

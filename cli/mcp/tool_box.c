@@ -17,10 +17,8 @@
 
 static json_t *window_facts(const struct space *space, const json_t *window)
 {
-	static const char *const members[] = {"id", "title", "class", "active"};
-	json_t *facts = json_object();
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
-		json_object_set(facts, members[i], json_object_get(window, members[i]));
+	static const char *const members[] = {"id", "title", "class", "active", NULL};
+	json_t *facts = reply_members(window, members);
 	json_object_set_new(facts, "area",
 		space_rect(space, json_number_value(json_object_get(window, "x")),
 			json_number_value(json_object_get(window, "y")),

@@ -52,14 +52,8 @@ static bool read_wish(struct tool_call *call, struct record_wish *wish)
 static json_t *facts_of(const json_t *recording)
 {
 	static const char *const members[] = {"id", "name", "state", "error", "path", "duration_ms",
-		"bytes", "url", "expires_at"};
-	json_t *facts = json_object();
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		json_t *value = json_object_get(recording, members[i]);
-		if (value != NULL && !json_is_null(value))
-			json_object_set(facts, members[i], value);
-	}
-	return facts;
+		"bytes", "url", "expires_at", NULL};
+	return reply_members(recording, members);
 }
 
 static void say(struct tool_call *call, const json_t *recording)

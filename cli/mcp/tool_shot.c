@@ -138,7 +138,7 @@ static char *query_of(const json_t *options)
 /* The daemon keeps a copy, to which the link is. */
 static json_t *take_with_link(struct tool_call *call, struct space *space, json_t *options)
 {
-	static const char *const members[] = {"url", "expires_at", "wait_end"};
+	static const char *const members[] = {"url", "expires_at", "wait_end", NULL};
 	json_object_set_new(options, "inline", json_true());
 	json_t *reply = tool_ask(call, "POST", "/v1/shots", json_incref(options), SAVE_SILENCE_MS);
 	if (reply == NULL)
@@ -146,11 +146,7 @@ static json_t *take_with_link(struct tool_call *call, struct space *space, json_
 	if (json_object_get(options, "wait") != NULL)
 		space_follow(call, space); /* it may have taken another size meanwhile */
 	json_t *facts = picture_add(call, space, reply);
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		json_t *value = json_object_get(reply, members[i]);
-		if (value != NULL)
-			json_object_set(facts, members[i], value);
-	}
+	json_object_update_new(facts, reply_members(reply, members));
 	tool_text(call, "For people, until %s: %s", reply_text(reply, "expires_at"),
 		reply_text(reply, "url"));
 	json_decref(reply);

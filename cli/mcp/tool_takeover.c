@@ -57,13 +57,8 @@ static bool read_wish(struct tool_call *call, struct takeover_wish *wish)
 static json_t *facts_of(const json_t *takeover, const char *url)
 {
 	static const char *const members[] = {"id", "state", "note", "outcome", "message", "held_s",
-		"created_at", "expires_at", "ended_at"};
-	json_t *facts = json_object();
-	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
-		json_t *value = json_object_get(takeover, members[i]);
-		if (value != NULL && !json_is_null(value))
-			json_object_set(facts, members[i], value);
-	}
+		"created_at", "expires_at", "ended_at", NULL};
+	json_t *facts = reply_members(takeover, members);
 	if (url != NULL)
 		json_object_set_new(facts, "url", json_string(url));
 	return facts;
