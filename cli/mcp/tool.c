@@ -46,6 +46,18 @@ void tool_picture(struct tool_call *call, const char *mime, const char *base64)
 	call->has_picture = true;
 }
 
+char *tool_replace_all(const char *text, const char *from, const char *to)
+{
+	struct buffer out = {0};
+	size_t from_len = strlen(from);
+	for (const char *at; (at = strstr(text, from)) != NULL; text = at + from_len) {
+		buffer_append(&out, text, (size_t)(at - text));
+		buffer_append(&out, to, strlen(to));
+	}
+	buffer_append(&out, text, strlen(text) + 1);
+	return (char *)out.data;
+}
+
 bool tool_read_finish(struct tool_call *call, struct json_reader *reader)
 {
 	if (json_reader_finish(reader))
@@ -61,18 +73,6 @@ bool tool_sleep(struct tool_call *call, int ms)
 }
 
 /* The daemon */
-
-char *tool_replace_all(const char *text, const char *from, const char *to)
-{
-	struct buffer out = {0};
-	size_t from_len = strlen(from);
-	for (const char *at; (at = strstr(text, from)) != NULL; text = at + from_len) {
-		buffer_append(&out, text, (size_t)(at - text));
-		buffer_append(&out, to, strlen(to));
-	}
-	buffer_append(&out, text, strlen(text) + 1);
-	return (char *)out.data;
-}
 
 /* The daemon's words, with its calls named as the tools that make them. The caller frees them. */
 static char *in_tools_words(const struct tool_call *call, const char *message)

@@ -96,7 +96,9 @@ int tool_send(struct tool_call *call, struct boxscreen_request *request,
 	struct boxscreen_answer **answer);
 /* Makes the result an error when the outcome of tool_send is one. Returns whether all is well. */
 bool tool_judge(struct tool_call *call, int ret, const struct boxscreen_answer *answer);
+
 /* Bodies */
+
 void tool_shot(struct tool_call *call);
 void tool_act(struct tool_call *call);
 void tool_type(struct tool_call *call);

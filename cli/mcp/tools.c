@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/buffer.h"
 
+/* Of the names in tools.json. */
 #define PREFIX "screen_"
 
 /* tools.json, made into C by `embed`. */
@@ -49,7 +50,7 @@ struct tools *tools_create(const struct mcp_options *options)
 	struct tools *tools = xcalloc(1, sizeof(*tools));
 	char *source = xstrndup((const char *)mcp_tools_json, mcp_tools_json_len);
 	char *max_side = xasprintf("%d", options->max_side);
-	tools->prefix = options->is_sandbox ? "sandbox_" : PREFIX;
+	tools->prefix = options->prefix;
 	char *sized = tool_replace_all(source, "$MAX_SIDE", max_side);
 	char *named = tool_replace_all(sized, PREFIX, tools->prefix);
 	tools->root = json_loads(named, 0, NULL);
