@@ -413,6 +413,8 @@ static void put_pixels(struct rfb_update *update, struct build *build, pixman_re
 		*motion = put_jpegs(update, build);
 	pixman_region32_union(&update->backlog, &update->backlog, &update->fresh);
 	pixman_region32_clear(&update->fresh);
+	if (build->limit < build->out->len + build->backlog_share)
+		build->limit = build->out->len + build->backlog_share;
 	if (!build->has_failed)
 		put_region(update, build, &update->backlog, area, &update->backlog_y);
 	if (!pixman_region32_not_empty(&update->backlog))
@@ -424,6 +426,7 @@ bool rfb_update_build(struct rfb_update *update, pixman_region32_t *area, size_t
 {
 	struct build build = {.out = out, .begin = rfb_begin_update(out)};
 	build.limit = out->len + budget;
+	build.backlog_share = budget / BACKLOG_SHARE;
 	*motion = false;
 	if (rfb_update_needs_resize(update)) {
 		put_resize(update, &build);

@@ -77,8 +77,9 @@ bool rfb_update_has_work(struct rfb_update *update, pixman_region32_t *area);
 
 /*
  * Appends one FramebufferUpdate to out, of about `budget` bytes at the most, from inside `area`. The
- * packets are H.264 for the hot rectangle, in order. Appends nothing when there is nothing. *motion is
- * set when some of it was the moving picture. False when encoding failed: close.
+ * packets are H.264 for the hot rectangle, in order; they all go out, and however large they are, what
+ * is left over gets a part on top. Appends nothing when there is nothing. *motion is set when some of
+ * it was the moving picture. False when encoding failed: close.
  */
 bool rfb_update_build(struct rfb_update *update, pixman_region32_t *area, size_t budget,
 	struct live_packet *const *packets, int packet_count, struct buffer *out, bool *motion);

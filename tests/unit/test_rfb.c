@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What viewers say, cut into messages; what is said to them; the measure of their links. */
+/* What viewers say, cut into messages; what is said to them, and in which order; the measure of their
+   links. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,11 +10,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/buffer.h"
+#include "display/frame.h"
 #include "takeover/link_rate.h"
+#include "takeover/live_encoder.h"
+#include "takeover/rfb.h"
 #include "takeover/rfb_caps.h"
 #include "takeover/rfb_extensions.h"
 #include "takeover/rfb_reader.h"
+#include "takeover/rfb_update.h"
 #include "takeover/scancodes.h"
 #include "takeover/vnc_auth.h"
 
@@ -384,6 +390,45 @@ static void made_up_answers_change_nothing(void **state)
 	assert_int_equal(link.delivered, 1000);
 }
 
+/* Pictures */
+
+/* One update beside a packet that is larger than the budget. */
+static void build_beside(struct rfb_update *update, struct live_packet *packet)
+{
+	struct buffer out = {0};
+	bool has_motion = false;
+	assert_true(rfb_update_build(update, NULL, 4096, &packet, 1, &out, &has_motion));
+	assert_true(has_motion);
+	buffer_finish(&out);
+}
+
+static void what_waits_has_its_part_beside_a_film(void **state)
+{
+	enum { WIDTH = 640, HEIGHT = 480, PACKET = 20000 };
+	uint32_t *pixels = xcalloc(WIDTH * HEIGHT, sizeof(*pixels));
+	struct frame frame = {.width = WIDTH, .height = HEIGHT, .stride = WIDTH * 4,
+		.pixels = (const uint8_t *)pixels};
+	struct live_packet *packet = xcalloc(1, sizeof(*packet) + PACKET);
+	struct rfb_update update;
+	rfb_library_init();
+	rfb_update_init(&update, rfb_encoder_create(), NULL, "box", WIDTH, HEIGHT);
+	update.caps.has_h264 = true;
+	update.frame = &frame;
+	update.hot = packet->rect = (struct rect){0, 0, WIDTH / 2, HEIGHT};
+	packet->len = PACKET;
+	pixman_region32_t changed;
+	pixman_region32_init_rect(&changed, WIDTH / 2, 0, WIDTH / 2, HEIGHT);
+	rfb_update_damage(&update, &changed);
+	pixman_region32_fini(&changed);
+	for (int i = 0; i < 100 && rfb_update_has_work(&update, NULL); i++)
+		build_beside(&update, packet);
+	assert_false(rfb_update_has_work(&update, NULL));
+	update.frame = NULL; /* it is ours */
+	rfb_update_finish(&update);
+	free(packet);
+	free(pixels);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +445,7 @@ int main(void)
 		cmocka_unit_test(quality_goes_down_soon_and_comes_back),
 		cmocka_unit_test(a_lossy_long_line_gets_smaller_pictures),
 		cmocka_unit_test(made_up_answers_change_nothing),
+		cmocka_unit_test(what_waits_has_its_part_beside_a_film),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
