@@ -69,11 +69,19 @@ static struct rect changed_within(
 	return changed;
 }
 
+/* The last frame of the batch; whole screens are compared this once. */
 static void measure(struct run *run, const struct frame *after)
 {
 	struct rect screen = {0, 0, after->width, after->height};
 	note_change(run, after);
 	run->report.changed = changed_within(run, after, &screen);
+}
+
+/* After measure, of the same frame: beyond what has changed at all nothing is looked at. */
+static void measure_shot(struct run *run, const struct frame_reply *shot)
+{
+	struct rect within = rect_intersect(&shot->area, &run->report.changed);
+	run->report.shot_changed = changed_within(run, shot->frame, &within);
 }
 
 static void on_shot(void *arg, struct frame_reply *reply)
@@ -86,10 +94,10 @@ static void on_shot(void *arg, struct frame_reply *reply)
 	}
 	run->report.has_shot = true;
 	run->report.shot = *reply;
-	if (reply->error == 0)
-		run->report.shot_changed = changed_within(run, reply->frame, &reply->area);
 	/* Also when the shot's area is not there: the screen has been read all the same. */
 	measure(run, grabber_frame(run->runner->hand->requests->grabber));
+	if (reply->error == 0)
+		measure_shot(run, reply);
 	act_finish(run);
 }
 
@@ -117,7 +125,9 @@ static void on_settled(void *arg, struct frame_reply *reply)
 		act_fail_reading(run, reply->error);
 		return;
 	}
-	measure(run, reply->frame);
+	note_change(run, reply->frame);
+	if (!run->options.has_shot)
+		measure(run, reply->frame);
 	if (reply->end == FRAME_END_STABLE)
 		run->report.settled_at_ms = since_start_ms(run);
 	else
