@@ -158,16 +158,8 @@ void command_recording_mark(struct service *service, struct http_request *reques
 
 void command_recordings(struct service *service, struct http_request *request, const char *segment)
 {
-	struct entry *entry;
-	json_t *list = json_array();
-	list_for_each(entry, library_entries(recordings_library(service->recordings)), link) {
-		studio_refresh(studio_of(service), entry);
-		json_t *json = entry_json(entry);
-		json_object_del(json, "chapters");
-		json_object_del(json, "subtitles");
-		json_array_append_new(list, json);
-	}
-	reply_json(request, 200, json_pack("{s:o}", "recordings", list));
+	reply_json(request, 200,
+		json_pack("{s:o}", "recordings", recordings_list_json(service->recordings, false)));
 }
 
 void command_recording(struct service *service, struct http_request *request, const char *segment)

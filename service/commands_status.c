@@ -69,7 +69,7 @@ void command_status(struct service *service, struct http_request *request, const
 		info.display[0] != '\0' ? json_string(info.display) : json_null(), "url",
 		service->public_url, "screen", screen_json(service, &info), "control",
 		takeovers_control_json(service->takeovers), "takeover",
-		takeovers_json(service->takeovers, NULL), "recording", recordings_active_json(service->recordings), "replay",
+		takeovers_json(service->takeovers, NULL), "recording", recordings_list_json(service->recordings, true), "replay",
 		studio_replay_json(recordings_studio(service->recordings)), "viewers",
 		viewers_json(service->viewers), "features", feature_list, "uptime_s", (json_int_t)(uptime_us / 1000000), "pid",
 		(int)getpid());

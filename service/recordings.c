@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/http_server.h"
+#include "base/json.h"
 #include "base/loop.h"
 #include "capture/library.h"
 #include "capture/studio.h"
@@ -97,14 +97,20 @@ void recordings_answer_when(struct recordings *recordings, struct http_request *
 	loop_timer_arm(wait->timer, ANSWER_MS);
 }
 
+/* Without what grows with the recording's length; the call for one entry lists that. */
+static json_t *brief_json(const struct entry *entry)
+{
+	json_t *json = entry_json(entry);
+	json_object_del(json, "chapters");
+	json_object_del(json, "subtitles");
+	return json;
+}
+
 static void on_recording(void *arg, const char *event, struct entry *entry)
 {
 	struct recordings *recordings = arg;
 	struct wait *wait, *tmp;
-	json_t *data = entry_json(entry);
-	json_object_del(data, "chapters"); /* as many as there were; the call lists them */
-	json_object_del(data, "subtitles");
-	events_publish(recordings->service->events, event, data);
+	events_publish(recordings->service->events, event, brief_json(entry));
 	list_for_each_safe(wait, tmp, &recordings->waits, link) {
 		if (strcmp(wait->id, entry->id) == 0 && is_answered(wait, entry))
 			answer(wait);
@@ -195,7 +201,6 @@ json_t *recordings_entry_json(struct recordings *recordings, struct entry *entry
 	json_t *json = entry_json(entry);
 	if (entry_is_active(entry))
 		return json;
-	char when[CLOCK_RFC3339_SIZE];
 	int64_t expires_wall_us;
 	struct stat file = {0}; /* when it has gone the link is to nothing */
 	int fd = library_open(entry);
@@ -205,25 +210,21 @@ json_t *recordings_entry_json(struct recordings *recordings, struct entry *entry
 	}
 	char *url = downloads_add(
 		recordings->service->downloads, entry->path, &file, "video/mp4", &expires_wall_us);
-	clock_format_rfc3339(expires_wall_us, when);
 	json_object_set_new(json, "url", json_string(url));
-	json_object_set_new(json, "expires_at", json_string(when));
+	json_object_set_new(json, "expires_at", json_time(expires_wall_us));
 	free(url);
 	return json;
 }
 
-json_t *recordings_active_json(struct recordings *recordings)
+json_t *recordings_list_json(struct recordings *recordings, bool only_active)
 {
 	json_t *list = json_array();
 	struct entry *entry;
 	list_for_each(entry, library_entries(recordings->library), link) {
-		if (!entry_is_active(entry))
+		if (only_active && !entry_is_active(entry))
 			continue;
 		studio_refresh(recordings->studio, entry);
-		json_t *json = entry_json(entry);
-		json_object_del(json, "chapters");
-		json_object_del(json, "subtitles");
-		json_array_append_new(list, json);
+		json_array_append_new(list, brief_json(entry));
 	}
 	return list;
 }

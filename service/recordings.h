@@ -33,8 +33,8 @@ void recordings_on_screen(struct recordings *recordings, bool is_ready, int widt
 
 /* The entry as calls answer it: with a link when it is finished. */
 json_t *recordings_entry_json(struct recordings *recordings, struct entry *entry);
-/* Those that record now, for the status. */
-json_t *recordings_active_json(struct recordings *recordings);
+/* All of them, or those that record now, oldest first, each without chapters and subtitles. */
+json_t *recordings_list_json(struct recordings *recordings, bool only_active);
 
 /*
  * Answers the request with the entry once it is in `wanted` state (entry_state of library.h) or
