@@ -250,7 +250,7 @@ static json_t *saved_json(const struct shot_job *job, const struct buffer *pictu
 static void save_and_answer(struct shot_job *job, const struct buffer *picture)
 {
 	struct http_request *request = call_request(job->call);
-	char when[CLOCK_RFC3339_SIZE], *url = NULL, *path = NULL;
+	char *url = NULL, *path = NULL;
 	int64_t expires_wall_us;
 	if (request == NULL)
 		return; /* whoever asked for the file has gone: no file */
@@ -260,13 +260,12 @@ static void save_and_answer(struct shot_job *job, const struct buffer *picture)
 		reply_path_error(request, job->save.path, ret);
 		return;
 	}
-	clock_format_rfc3339(expires_wall_us, when);
 	count_shot(job, picture->len);
 	tell_event(job, path, picture->len);
 	json_t *answer = saved_json(job, picture);
 	json_object_set_new(answer, "path", json_string(path));
 	json_object_set_new(answer, "url", json_string(url));
-	json_object_set_new(answer, "expires_at", json_string(when));
+	json_object_set_new(answer, "expires_at", json_time(expires_wall_us));
 	free(url);
 	free(path);
 	reply_json(request, 200, answer);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/http_server.h"
 #include "base/json.h"
 #include "capture/studio.h"
@@ -178,7 +177,7 @@ void command_takeover_cancel(
 static void answer_link(struct service *service, struct http_request *request,
 	enum viewer_role role, int ttl_s)
 {
-	char secret[LINK_SECRET_SIZE], expires[CLOCK_RFC3339_SIZE];
+	char secret[LINK_SECRET_SIZE];
 	struct link_info info;
 	if (!takeovers_mint(service->takeovers, role, ttl_s, secret, &info)) {
 		reply_error(request, REPLY_TOO_MANY,
@@ -186,10 +185,10 @@ static void answer_link(struct service *service, struct http_request *request,
 		return;
 	}
 	char *url = takeovers_url(service->takeovers, secret);
-	clock_format_rfc3339(takeovers_wall_us(service->takeovers, info.ends_us), expires);
 	reply_json(request, 201,
-		json_pack("{s:s, s:s, s:s, s:s}", "id", info.id, "role", viewer_role_name(role), "url",
-			url, "expires_at", expires));
+		json_pack("{s:s, s:s, s:s, s:o}", "id", info.id, "role", viewer_role_name(role), "url",
+			url, "expires_at",
+			json_time(takeovers_wall_us(service->takeovers, info.ends_us))));
 	free(url);
 }
 

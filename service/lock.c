@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "service/lock.h"
 
-#include "base/clock.h"
+#include "base/json.h"
 #include "display/privacy.h"
 #include "service/reply.h"
 #include "service/service.h"
@@ -9,11 +9,10 @@
 
 json_t *lock_error_json(struct service *service, const char *message)
 {
-	char since[CLOCK_RFC3339_SIZE];
 	json_t *error = reply_error_json(REPLY_LOCKED, message);
-	clock_format_rfc3339(takeovers_locked_since_wall_us(service->takeovers), since);
 	json_object_set_new(error, "holder", json_string("person"));
-	json_object_set_new(error, "since", json_string(since));
+	json_object_set_new(
+		error, "since", json_time(takeovers_locked_since_wall_us(service->takeovers)));
 	return error;
 }
 
