@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -117,6 +118,44 @@ int client_get(const struct invocation *call, const char *target, struct http_an
 		.silence_max_ms = CLIENT_SILENCE_MAX_MS,
 	};
 	return client_call(call, &http, answer);
+}
+
+int client_send(const struct invocation *call, const char *method, const char *target, json_t *body,
+	int silence_max_ms, struct http_answer *answer)
+{
+	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
+	json_decref(body);
+	const struct http_call http = {
+		.method = method,
+		.target = target,
+		.content_type = text != NULL ? "application/json" : NULL,
+		.body = text,
+		.body_len = text != NULL ? strlen(text) : 0,
+		.silence_max_ms = silence_max_ms,
+	};
+	int status = client_call(call, &http, answer);
+	free(text);
+	return status;
+}
+
+bool client_set_text(
+	const struct invocation *call, json_t *body, const char *member, const char *text)
+{
+	if (json_object_set_new(body, member, json_string(text)) == 0)
+		return true;
+	complain("%s: \"%s\" is not valid UTF-8", call->command->name, text);
+	return false;
+}
+
+bool client_set_number(
+	const struct invocation *call, json_t *body, const char *member, const char *text)
+{
+	char *end;
+	long long number = strtoll(text, &end, 10);
+	if (end == text || *end != '\0')
+		return client_set_text(call, body, member, text);
+	json_object_set_new(body, member, json_integer(number));
+	return true;
 }
 
 json_t *client_parse(const struct http_answer *answer)

@@ -29,6 +29,24 @@ int client_call(
 int client_get(const struct invocation *call, const char *target, struct http_answer *answer);
 
 /*
+ * A call with a JSON body (taken; NULL: none), whose daemon may say nothing for `silence_max_ms`;
+ * else as client_call.
+ */
+int client_send(const struct invocation *call, const char *method, const char *target, json_t *body,
+	int silence_max_ms, struct http_answer *answer);
+
+/*
+ * Sets a member of such a body to a text of the command line. Returns false after saying that it is
+ * no UTF-8, which JSON cannot hold: nothing is to be sent then.
+ */
+bool client_set_text(
+	const struct invocation *call, json_t *body, const char *member, const char *text);
+
+/* The same for a whole number; of what is none the daemon says what is wrong with it. */
+bool client_set_number(
+	const struct invocation *call, json_t *body, const char *member, const char *text);
+
+/*
  * The JSON object in the answer's body (json_decref it), or NULL after saying that the daemon's
  * reply is not what was expected.
  */

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "cli/act_call.h"
 #include "cli/arguments.h"
+#include "cli/client.h"
 #include "cli/command.h"
 #include "cli/input_file.h"
 
@@ -46,11 +47,11 @@ static bool add_count(
 	return true;
 }
 
-static void add_text(const struct invocation *call, json_t *action, const char *option)
+/* The option's value, when it is given. */
+static bool add_text(const struct invocation *call, json_t *action, const char *option)
 {
 	const char *text = invocation_value(call, option);
-	if (text != NULL)
-		json_object_set_new(action, option, json_string(text));
+	return text == NULL || client_set_text(call, action, option, text);
 }
 
 /* Runs the action when it could be made; it is taken. */
@@ -72,9 +73,9 @@ int command_click(const struct invocation *call)
 	} else if (call->operand_count == 2) {
 		is_good = add_point(call, action, call->operands[0], call->operands[1]);
 	}
-	add_text(call, action, "button");
-	add_text(call, action, "modifiers");
-	return finish(call, action, is_good && add_count(call, action, "count", "count"));
+	is_good = is_good && add_text(call, action, "button") && add_text(call, action, "modifiers") &&
+		  add_count(call, action, "count", "count");
+	return finish(call, action, is_good);
 }
 
 int command_move(const struct invocation *call)
@@ -98,17 +99,16 @@ int command_drag(const struct invocation *call)
 		if (is_good)
 			json_array_append_new(path, json_pack("[ff]", x, y));
 	}
-	add_text(call, action, "button");
-	add_text(call, action, "modifiers");
+	is_good = is_good && add_text(call, action, "button") && add_text(call, action, "modifiers");
 	return finish(call, action, is_good);
 }
 
 int command_scroll(const struct invocation *call)
 {
-	json_t *action = json_pack("{s:s, s:s}", "type", "scroll", "direction", call->operands[0]);
+	json_t *action = json_pack("{s:s}", "type", "scroll");
 	const char *at = invocation_value(call, "at");
-	bool is_good = true;
-	if (call->operand_count > 1) {
+	bool is_good = client_set_text(call, action, "direction", call->operands[0]);
+	if (is_good && call->operand_count > 1) {
 		double steps;
 		is_good = parse_number(call, call->operands[1], &steps);
 		if (is_good)
@@ -124,8 +124,7 @@ int command_scroll(const struct invocation *call)
 		is_good = comma != NULL && add_point(call, action, x, comma + 1);
 		free(x);
 	}
-	add_text(call, action, "modifiers");
-	return finish(call, action, is_good);
+	return finish(call, action, is_good && add_text(call, action, "modifiers"));
 }
 
 /* All operands with blanks between them. */
@@ -142,9 +141,10 @@ int command_key(const struct invocation *call)
 {
 	char *keys = join_operands(call);
 	json_t *action = json_pack("{s:s}", "type", "key");
-	json_object_set_new(action, "keys", json_string(keys));
+	bool is_good = client_set_text(call, action, "keys", keys) &&
+		       add_count(call, action, "count", "count");
 	free(keys);
-	return finish(call, action, add_count(call, action, "count", "count"));
+	return finish(call, action, is_good);
 }
 
 int command_type(const struct invocation *call)

@@ -39,15 +39,8 @@ static char *absolute(const char *path)
 	return whole;
 }
 
-static json_t *number_or_text(const char *text)
-{
-	char *end;
-	long long number = strtoll(text, &end, 10);
-	return end != text && *end == '\0' ? json_integer(number) : json_string(text);
-}
-
-/* Options that the daemon judges, as members of the body. */
-static void add_options(const struct invocation *call, json_t *body)
+/* Options that the daemon judges, as members of the body. False: one was no text; that was said. */
+static bool add_options(const struct invocation *call, json_t *body)
 {
 	static const struct {
 		const char *option, *member;
@@ -63,31 +56,26 @@ static void add_options(const struct invocation *call, json_t *body)
 		for (size_t i = 0; value != NULL && i < ARRAY_LEN(members); i++) {
 			if (strcmp(members[i].option, option->name) != 0)
 				continue;
-			json_t *json = members[i].type == TEXT     ? json_string(value)
-				       : members[i].type == NUMBER ? number_or_text(value)
-								   : json_boolean(members[i].type == YES);
-			json_object_set_new(body, members[i].member, json);
+			const char *member = members[i].member;
+			bool is_good = true;
+			if (members[i].type == TEXT)
+				is_good = client_set_text(call, body, member, value);
+			else if (members[i].type == NUMBER)
+				is_good = client_set_number(call, body, member, value);
+			else
+				json_object_set_new(body, member, json_boolean(members[i].type == YES));
+			if (!is_good)
+				return false;
 		}
 	}
+	return true;
 }
 
-/* Posts the body (taken). *reply receives what came back, where it is wanted. */
+/* Makes a call with the body (taken). *reply receives what came back, where it is wanted. */
 static int post(const struct invocation *call, const char *method, const char *target, json_t *body, json_t **reply)
 {
 	struct http_answer answer = {0};
-	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : xstrdup("");
-	json_decref(body);
-	if (text == NULL) {
-		complain("%s: what is given is not valid UTF-8", call->command->name);
-		return EXIT_USAGE;
-	}
-	const struct http_call http = {.method = method,
-		.target = target,
-		.content_type = text[0] != '\0' ? "application/json" : NULL,
-		.body = text[0] != '\0' ? text : NULL,
-		.body_len = strlen(text),
-		.silence_max_ms = FINISH_SILENCE_MS};
-	int status = client_call(call, &http, &answer);
+	int status = client_send(call, method, target, body, FINISH_SILENCE_MS, &answer);
 	if (status == EXIT_DONE && call->wants_json)
 		status = output_json(answer.body.data, answer.body.len);
 	else if (status == EXIT_DONE && reply != NULL) {
@@ -95,7 +83,22 @@ static int post(const struct invocation *call, const char *method, const char *t
 		status = *reply != NULL ? EXIT_DONE : EXIT_ERROR;
 	}
 	http_answer_finish(&answer);
-	free(text);
+	return status;
+}
+
+/* Posts the body (taken), if it `is_good`, and prints one member of the reply. */
+static int post_and_print(const struct invocation *call, const char *target, json_t *body, bool is_good,
+	const char *member)
+{
+	json_t *reply = NULL;
+	if (!is_good) {
+		json_decref(body);
+		return EXIT_USAGE;
+	}
+	int status = post(call, "POST", target, body, &reply);
+	if (reply != NULL)
+		status = output_value(reply_text(reply, member));
+	json_decref(reply);
 	return status;
 }
 
@@ -137,26 +140,22 @@ static void print_recording(const json_t *recording)
 		reply_text(recording, "path"));
 }
 
-static void add_output(const struct invocation *call, json_t *body)
+static bool add_output(const struct invocation *call, json_t *body)
 {
 	const char *output = invocation_value(call, "output");
 	if (output == NULL)
-		return;
+		return true;
 	char *path = absolute(output);
-	json_object_set_new(body, "path", json_string(path));
+	bool is_good = client_set_text(call, body, "path", path);
 	free(path);
+	return is_good;
 }
 
 int command_record_start(const struct invocation *call)
 {
-	json_t *body = json_object(), *reply = NULL;
-	add_options(call, body);
-	add_output(call, body);
-	int status = post(call, "POST", "/v1/recordings", body, &reply);
-	if (reply != NULL)
-		status = output_value(reply_text(reply, "id"));
-	json_decref(reply);
-	return status;
+	json_t *body = json_object();
+	bool is_good = add_options(call, body) && add_output(call, body);
+	return post_and_print(call, "/v1/recordings", body, is_good, "id");
 }
 
 /* A call about one recording, named or the only one. */
@@ -197,8 +196,11 @@ int command_record_resume(const struct invocation *call)
 
 int command_record_mark(const struct invocation *call)
 {
-	json_t *body = json_pack("{s:o}", "text", json_string(call->operands[0]));
-	return change(call, "/marks", body, 1, NULL);
+	json_t *body = json_object();
+	if (client_set_text(call, body, "text", call->operands[0]))
+		return change(call, "/marks", body, 1, NULL);
+	json_decref(body);
+	return EXIT_USAGE;
 }
 
 int command_record_list(const struct invocation *call)
@@ -340,9 +342,11 @@ int command_replay_on(const struct invocation *call)
 {
 	json_t *body = json_object();
 	const char *seconds = invocation_value(call, "seconds");
-	json_object_set_new(body, "seconds", seconds != NULL ? number_or_text(seconds) : json_integer(60));
-	add_options(call, body);
-	return post(call, "PUT", "/v1/replay", body, NULL);
+	if (client_set_number(call, body, "seconds", seconds != NULL ? seconds : "60") &&
+		add_options(call, body))
+		return post(call, "PUT", "/v1/replay", body, NULL);
+	json_decref(body);
+	return EXIT_USAGE;
 }
 
 int command_replay_off(const struct invocation *call)
@@ -352,37 +356,25 @@ int command_replay_off(const struct invocation *call)
 
 int command_replay_save(const struct invocation *call)
 {
-	json_t *body = json_object(), *reply = NULL;
-	add_options(call, body);
-	add_output(call, body);
-	int status = post(call, "POST", "/v1/replay/save", body, &reply);
-	if (reply != NULL)
-		status = output_value(reply_text(reply, "path"));
-	json_decref(reply);
-	return status;
+	json_t *body = json_object();
+	bool is_good = add_options(call, body) && add_output(call, body);
+	return post_and_print(call, "/v1/replay/save", body, is_good, "path");
 }
 
 int command_publish(const struct invocation *call)
 {
-	json_t *body = json_object(), *reply = NULL;
 	const char *stop = invocation_value(call, "stop");
 	if ((stop != NULL) == (call->operand_count > 0)) {
 		complain("publish: give either a URL or --stop ID");
-		json_decref(body);
 		return EXIT_USAGE;
 	}
 	if (stop != NULL) {
 		char *target = client_target("/v1/publish/", stop, "");
-		json_decref(body);
 		int status = post(call, "DELETE", target, NULL, NULL);
 		free(target);
 		return status;
 	}
-	json_object_set_new(body, "url", json_string(call->operands[0]));
-	add_options(call, body);
-	int status = post(call, "POST", "/v1/publish", body, &reply);
-	if (reply != NULL)
-		status = output_value(reply_text(reply, "id"));
-	json_decref(reply);
-	return status;
+	json_t *body = json_object();
+	bool is_good = client_set_text(call, body, "url", call->operands[0]) && add_options(call, body);
+	return post_and_print(call, "/v1/publish", body, is_good, "id");
 }

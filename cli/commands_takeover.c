@@ -18,25 +18,12 @@
 #define RETRY_FIRST_MS 100
 #define RETRY_MAX_MS   2000
 
-/* Posts a JSON body (taken; NULL: the words are no UTF-8). Returns the exit status. */
+/* Posts a body (taken; NULL: what is wrong with it was said). Returns the exit status. */
 static int post(
 	const struct invocation *call, const char *target, json_t *body, struct http_answer *answer)
 {
-	char *text = body != NULL ? json_dumps(body, JSON_COMPACT) : NULL;
-	json_decref(body);
-	if (text == NULL) {
-		complain("the text is not valid UTF-8");
-		return EXIT_USAGE;
-	}
-	const struct http_call http = {.method = "POST",
-		.target = target,
-		.content_type = "application/json",
-		.body = text,
-		.body_len = strlen(text),
-		.silence_max_ms = CLIENT_SILENCE_MAX_MS};
-	int status = client_call(call, &http, answer);
-	free(text);
-	return status;
+	return body != NULL ? client_send(call, "POST", target, body, CLIENT_SILENCE_MAX_MS, answer)
+			    : EXIT_USAGE;
 }
 
 /* Progress is for people: on a terminal only. */
@@ -132,23 +119,18 @@ static int wait_for_end(const struct invocation *call, const char *id, json_int_
 	}
 }
 
-/* A number goes as one; the daemon says what is wrong with anything else. */
-static json_t *number_or_text(const char *text)
-{
-	char *end;
-	long value = strtol(text, &end, 10);
-	return end != text && *end == '\0' ? json_integer(value) : json_string(text);
-}
-
+/* NULL after saying what is wrong. */
 static json_t *request_body(const struct invocation *call, const char *note)
 {
 	const char *timeout = invocation_value(call, "timeout");
-	json_t *body = json_pack("{s:s}", "note", note), *instructions = json_array();
-	bool is_good = body != NULL; /* the words may be no UTF-8 */
-	if (timeout != NULL)
-		is_good &= json_object_set_new(body, "timeout_s", number_or_text(timeout)) == 0;
-	for (int i = 0; i < call->operand_count; i++)
-		is_good &= json_array_append_new(instructions, json_string(call->operands[i])) == 0;
+	json_t *body = json_object(), *instructions = json_array();
+	bool is_good = client_set_text(call, body, "note", note) &&
+		       (timeout == NULL || client_set_number(call, body, "timeout_s", timeout));
+	for (int i = 0; i < call->operand_count && is_good; i++) {
+		is_good = json_array_append_new(instructions, json_string(call->operands[i])) == 0;
+		if (!is_good)
+			complain("takeover: \"%s\" is not valid UTF-8", call->operands[i]);
+	}
 	if (call->operand_count > 0)
 		json_object_set(body, "instructions", instructions);
 	json_decref(instructions);
@@ -256,7 +238,12 @@ int command_takeover(const struct invocation *call)
 int command_say(const struct invocation *call)
 {
 	struct http_answer answer = {0};
-	int status = post(call, "/v1/say", json_pack("{s:s}", "text", call->operands[0]), &answer);
+	json_t *body = json_object();
+	if (!client_set_text(call, body, "text", call->operands[0])) {
+		json_decref(body);
+		return EXIT_USAGE;
+	}
+	int status = post(call, "/v1/say", body, &answer);
 	if (status == EXIT_DONE && call->wants_json)
 		status = output_json(answer.body.data, answer.body.len);
 	http_answer_finish(&answer);

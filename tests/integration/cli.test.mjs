@@ -192,6 +192,16 @@ boxTest('wrong usage: 2, what is wrong, and the nearest right name', async (box)
   }
 });
 
+boxTest('words that are no UTF-8: 2, and nothing is sent without them', async (box) => {
+  const env = { BOXSCREEN_SOCKET: box.file('nobody') };
+  for (const words of ['link X', 'link view --ttl X', 'click 1 1 -m X', 'drag 1 1 2 2 -m X', 'scroll X', 'scroll up -m X', 'key X', 'type X', 'say X',
+    'takeover -n X', 'takeover -n x X', 'record start -o X.mp4', 'record start -n X', 'record start --fps X', 'record mark X', 'replay on -s X',
+    'replay save -o X.mp4', 'publish rtmp://X']) {
+    const result = await box.run('sh', ['-c', `"${programs.boxscreen}" ${words.replace('X', '"$(printf \'a\\377\')"')}`], { env });
+    assert.deepEqual([result.status, /not valid UTF-8/.test(result.stderr)], [2, true], `${words}: ${result.stderr}`);
+  }
+});
+
 boxTest('help and version need no daemon and no socket', async (box) => {
   const env = { BOXSCREEN_SOCKET: '' };
   for (const args of [['--version'], ['--help'], ['help'], ['help', 'shot'], ['shot', '--help'], ['help', 'clipboard'], ['help', '--names'], ['status', '-h']]) {
