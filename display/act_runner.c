@@ -377,8 +377,7 @@ static void start(struct run *run)
 {
 	struct hand *hand = run->runner->hand;
 	run->start_us = clock_monotonic_us();
-	if (run->ticket.source != INPUT_SOURCE_AGENT ||
-		!input_gate_admits(hand->gate, run->ticket)) {
+	if (!input_gate_admits(hand->gate, run->ticket)) {
 		act_fail(run, ACT_LOCKED, "a person holds the screen, or has held it since");
 		return;
 	}

@@ -70,7 +70,10 @@ struct act_runner *act_runner_create(struct hand *hand);
 /* Batches that are not done end with ACT_NO_SCREEN. Accepts NULL. */
 void act_runner_destroy(struct act_runner *runner);
 
-/* Queues a batch. `list` is taken. `id` is the caller's, for cancelling. */
+/*
+ * Queues a batch. `list` is taken. `id` is the caller's, for cancelling. `ticket` (input_gate_agent):
+ * of the moment the batch was asked for; it is refused when the screen has had another holder since.
+ */
 void act_runner_start(struct act_runner *runner, uint64_t id, struct action_list *list,
 	const struct act_options *options, struct input_ticket ticket, act_done done, void *arg);
 

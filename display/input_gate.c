@@ -36,3 +36,9 @@ struct input_ticket input_gate_now(const struct input_gate *gate)
 	uint64_t state = atomic_load(&gate->state);
 	return (struct input_ticket){.source = (uint8_t)state, .epoch = (uint32_t)(state >> 8)};
 }
+
+struct input_ticket input_gate_agent(const struct input_gate *gate)
+{
+	return (struct input_ticket){
+		.source = INPUT_SOURCE_AGENT, .epoch = input_gate_now(gate).epoch};
+}

@@ -4,8 +4,8 @@
  * Every input event carries the source that made it and the epoch it was made in; only those of the
  * present holder and epoch are let through, so what was on its way when the holder changed dies.
  *
- * input_gate_admits and input_gate_now are one atomic read, any thread. input_gate_give is called
- * by one thread at a time (the main thread).
+ * input_gate_admits, input_gate_now and input_gate_agent are one atomic read, any thread.
+ * input_gate_give is called by one thread at a time (the main thread).
  */
 #ifndef DISPLAY_INPUT_GATE_H
 #define DISPLAY_INPUT_GATE_H
@@ -46,5 +46,9 @@ bool input_gate_admits(const struct input_gate *gate, struct input_ticket ticket
 
 /* The holder and the epoch at one moment: the ticket for a new event of the holder. */
 struct input_ticket input_gate_now(const struct input_gate *gate);
+
+/* The agent's ticket of this moment, which is not admitted when somebody else holds the screen, nor
+   once somebody has. */
+struct input_ticket input_gate_agent(const struct input_gate *gate);
 
 #endif

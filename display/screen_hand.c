@@ -69,7 +69,7 @@ static struct hand_job *hand_job_create(struct screen *screen, void *arg)
 	job->id = ++screen->next_id;
 	/* Of the moment it was asked for: what waits while a person takes the screen and gives it
 	   back must not be done behind their back. */
-	job->ticket = input_gate_now(&screen->gate);
+	job->ticket = input_gate_agent(&screen->gate);
 	return job;
 }
 
@@ -333,12 +333,6 @@ static void window_answer(void *arg)
 	free(job);
 }
 
-static bool may_act(const struct hand_job *job)
-{
-	return job->ticket.source == INPUT_SOURCE_AGENT &&
-	       input_gate_admits(&job->screen->gate, job->ticket);
-}
-
 static int change_window(struct hand_job *job)
 {
 	Window window = job->window.window;
@@ -346,7 +340,7 @@ static int change_window(struct hand_job *job)
 	struct xconn *conn = job->screen->conn;
 	if (conn == NULL)
 		return -ENOTCONN;
-	if (!may_act(job))
+	if (!input_gate_admits(&job->screen->gate, job->ticket))
 		return -EACCES;
 	switch (change->type) {
 	case SCREEN_WINDOW_ACTIVATE:
@@ -394,7 +388,7 @@ static void clipboard_run(void *arg)
 	struct screen *screen = job->screen;
 	if (screen->conn == NULL)
 		job->error = -ENOTCONN;
-	else if (!may_act(job))
+	else if (!input_gate_admits(&screen->gate, job->ticket))
 		job->error = -EACCES;
 	else if (!selection_owner_set(screen->selections,
 			 job->clipboard.selection == CLIPBOARD_PRIMARY,

@@ -415,7 +415,6 @@ struct xdotool_run *xdotool_start(struct hand *hand, struct input_ticket ticket,
 	run->hand = hand;
 	run->conn = hand->conn;
 	run->ticket = ticket;
-	run->ticket.source = INPUT_SOURCE_AGENT; /* not admitted when somebody else holds the screen */
 	run->on_chain = on_chain;
 	run->done = done;
 	run->done_arg = arg;

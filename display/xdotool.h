@@ -65,10 +65,11 @@ typedef void (*xdotool_done)(void *arg, const struct xdotool_result *result);
 
 /*
  * Runs a request for the agent. `done` is called once, from the loop, never from inside this call;
- * the run is gone when it returns. When the agent does not hold the screen nothing is done and the
- * result is "locked"; so it ends when the holder changes in the middle. `hand` must live as long as
- * the run: cancel what runs before the connection is closed. on_chain (may be NULL) is called from the
- * loop, once for each chain of a script that acts, but twice a second at most.
+ * the run is gone when it returns. `ticket` (input_gate_agent) is of the moment it was asked for: when
+ * the screen has had another holder since, nothing is done and the result is "locked"; so it ends when
+ * the holder changes in the middle. `hand` must live as long as the run: cancel what runs before the
+ * connection is closed. on_chain (may be NULL) is called from the loop, once for each chain of a script
+ * that acts, but twice a second at most.
  *
  * Keys and buttons that a chain leaves down stay down when it ends well, as with xdotool; one that
  * fails lets go of what it pressed.

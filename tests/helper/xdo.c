@@ -118,7 +118,7 @@ static void run(struct xdo *xdo, char **argv, size_t count)
 		request.arg_count--;
 	}
 	request.file_count = xdo->file_count;
-	xdo->run = xdotool_start(&xdo->hand, input_gate_now(xdo->hand.gate), &request, NULL,
+	xdo->run = xdotool_start(&xdo->hand, input_gate_agent(xdo->hand.gate), &request, NULL,
 		on_done, xdo);
 	loop_run(xdo->loop);
 }

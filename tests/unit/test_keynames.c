@@ -185,11 +185,15 @@ static void gate_lets_only_the_holder_of_this_epoch_through(void **state)
 	assert_int_equal(changes, 1);
 	assert_false(input_gate_admits(&gate, early));
 	assert_true(input_gate_admits(&gate, (struct input_ticket){1, epoch}));
+	struct input_ticket meanwhile = input_gate_agent(&gate);
+	assert_false(input_gate_admits(&gate, meanwhile));
 
 	/* Given back: what the agent had sent before stays dead. */
 	input_gate_give(&gate, INPUT_SOURCE_AGENT);
 	assert_false(input_gate_admits(&gate, early));
+	assert_false(input_gate_admits(&gate, meanwhile));
 	assert_true(input_gate_admits(&gate, input_gate_now(&gate)));
+	assert_true(input_gate_admits(&gate, input_gate_agent(&gate)));
 
 	/* The same holder anew is a new epoch too. */
 	struct input_ticket before = input_gate_now(&gate);
