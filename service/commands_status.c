@@ -114,6 +114,8 @@ void command_metrics(struct service *service, struct http_request *request, cons
 	metrics_set(service->metrics, METRIC_SCREEN_READY, info.is_ready);
 	metrics_set(service->metrics, METRIC_SCREEN_ATTACHES, info.attach_count);
 	metrics_set(service->metrics, METRIC_EVENT_READERS, events_reader_count(service->events));
+	metrics_set(service->metrics, METRIC_CONNECTIONS,
+		(uint64_t)http_listener_connection_count(service->control));
 	metrics_write(service->metrics, &text);
 	viewers_write_metrics(service->viewers, &text);
 	http_reply(request, 200, "text/plain; version=0.0.4; charset=utf-8", text.data, text.len);

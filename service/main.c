@@ -50,7 +50,7 @@ struct daemon {
 	struct options options;
 	struct loop *loop;
 	struct http_server *http;
-	struct http_listener *control, *pages;
+	struct http_listener *pages;
 	struct xserver *xserver;
 	struct rfb_listener *rfb;
 	struct notify *notify;
@@ -210,7 +210,7 @@ static bool listen_control(struct daemon *daemon)
 	int ret = make_folders(path, 0755);
 	if (ret == 0)
 		ret = http_server_listen_unix(daemon->http, path, 0660, &control_limits,
-			on_control_request, daemon, &daemon->control);
+			on_control_request, daemon, &daemon->service.control);
 	if (ret == -EADDRINUSE)
 		log_error("another boxscreend is running on %s; stop it, or choose another --socket",
 			path);

@@ -12,6 +12,7 @@
 
 struct downloads;
 struct events;
+struct http_listener;
 struct loop;
 struct metrics;
 struct options;
@@ -29,6 +30,7 @@ struct service {
 	struct loop *loop;
 	struct screen *screen;       /* NULL until the display's name is known (--xvfb auto) */
 	struct events *events;
+	struct http_listener *control; /* the control socket's */
 	struct metrics *metrics;
 	struct downloads *downloads;
 	struct shot_cache *shot_cache;

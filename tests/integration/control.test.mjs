@@ -34,6 +34,8 @@ boxTest('healthz, metrics and doctor', async (box) => {
   for (const line of metrics.body.toString().trim().split('\n')) {
     assert.match(line, /^(# (HELP|TYPE) \w+ .+|\w+(\{[^}]*\})? [-+.eE\dInfNa]+)$/);
   }
+  const connections = Number(/^boxscreen_connections (\d+)$/m.exec(metrics.body)[1]);
+  assert(connections >= 1, 'its own at least');
   const { checks } = await daemon.json('GET', '/v1/doctor');
   assert(checks.length > 0);
   for (const check of checks) {
