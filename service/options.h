@@ -6,13 +6,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "base/log.h"
 
 struct options {
 	char *display;          /* ":99" */
-	bool has_display;       /* it was named on the command line or by $DISPLAY */
+	bool has_display;       /* it was named on the command line */
 	bool starts_xvfb;
 	bool is_xvfb_auto;      /* a free display number */
 	int xvfb_width, xvfb_height, xvfb_depth;
@@ -42,7 +41,7 @@ struct options {
 
 enum options_result {
 	OPTIONS_RUN,
-	OPTIONS_DONE,   /* --help or --version was printed: exit 0 */
+	OPTIONS_DONE,   /* --help, --version or --openapi was printed: exit 0 */
 	OPTIONS_WRONG,  /* a sentence was printed to stderr: exit 2 */
 };
 

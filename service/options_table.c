@@ -2,6 +2,7 @@
 /* The daemon's options: what each takes, what it sets and what --help says of it. */
 #include <ctype.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -157,20 +158,22 @@ const char *options_set_box_id(struct options *options, const char *value)
 	return NULL;
 }
 
-static const char *set_state_dir(struct options *options, const char *value)
+static const char *set_folder(char **folder, const char *value)
 {
 	if (value[0] != '/')
 		return "must be an absolute path";
-	set_text(&options->state_dir, value);
+	set_text(folder, value);
 	return NULL;
+}
+
+static const char *set_state_dir(struct options *options, const char *value)
+{
+	return set_folder(&options->state_dir, value);
 }
 
 static const char *set_recordings_dir(struct options *options, const char *value)
 {
-	if (value[0] != '/')
-		return "must be an absolute path";
-	set_text(&options->recordings_dir, value);
-	return NULL;
+	return set_folder(&options->recordings_dir, value);
 }
 
 /* A number of bytes, or of KiB, MiB or GiB with a K, M or G behind it. */
@@ -277,20 +280,22 @@ static bool is_origin(const char *value)
 	return host != NULL && begins_with_host(host) && strchr(host, '/') == NULL;
 }
 
-static const char *set_allow_origin(struct options *options, const char *value)
+static const char *add_origin(char ***origins, const char *value)
 {
 	if (!is_origin(value))
 		return "must be an origin such as https://app.example.org, without a path";
-	add_text(&options->allowed_origins, value);
+	add_text(origins, value);
 	return NULL;
+}
+
+static const char *set_allow_origin(struct options *options, const char *value)
+{
+	return add_origin(&options->allowed_origins, value);
 }
 
 static const char *set_frame_ancestors(struct options *options, const char *value)
 {
-	if (!is_origin(value))
-		return "must be an origin such as https://app.example.org, without a path";
-	add_text(&options->frame_ancestors, value);
-	return NULL;
+	return add_origin(&options->frame_ancestors, value);
 }
 
 static const char *set_notify(struct options *options, const char *value)
