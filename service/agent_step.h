@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the agent does, whichever call it does it with, told to those who look on. Main thread only. */
+/* What the agent does by a batch or a chain, told to those who look on. Main thread only. */
 #ifndef SERVICE_AGENT_STEP_H
 #define SERVICE_AGENT_STEP_H
 

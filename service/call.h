@@ -15,8 +15,8 @@ struct service;
 
 /*
  * Takes charge of the request. It is answered 504 `timeout` when call_end has not come within
- * timeout_ms. on_gone(arg) (may be NULL) tells that the peer went away or the time is over (or the screen locked), so
- * that work can be cancelled.
+ * timeout_ms. on_gone(arg) (may be NULL) tells that there is nobody to answer any more (the peer went
+ * away, the time is over, the screen was taken), so that work can be cancelled.
  */
 struct call *call_begin(struct service *service, struct http_request *request, int timeout_ms,
 	void (*on_gone)(void *arg), void *arg);

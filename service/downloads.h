@@ -38,8 +38,8 @@ char *downloads_add(struct downloads *downloads, const char *path, const struct 
 
 /*
  * Writes the file itself, into a folder of the daemon's own, under a name that ends in `ending` ("png"),
- * and makes a link to it. It is removed once the link is over: when the next link is made, or the
- * daemon starts. Returns 0, the URL in *url and its path in *path (the caller frees both), or a
+ * and makes a link to it. It is removed once the link is over: when the next link is made or followed,
+ * or the daemon starts. Returns 0, the URL in *url and its path in *path (the caller frees both), or a
  * negative errno.
  */
 int downloads_add_own(struct downloads *downloads, const struct buffer *data, const char *ending,
