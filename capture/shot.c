@@ -85,8 +85,6 @@ static const char *set_window(struct shot_options *options, const char *value)
 static const char *set_value(
 	struct shot_options *options, const char *name, const char *text, double value)
 {
-	static const enum picture_format format_values[] = {
-		PICTURE_PNG, PICTURE_JPEG, PICTURE_WEBP, PICTURE_JPEG};
 	static const enum frame_wait wait_values[] = {
 		FRAME_WAIT_NONE, FRAME_WAIT_STABLE, FRAME_WAIT_CHANGE};
 	if (strcmp(name, "region") == 0)
@@ -94,7 +92,7 @@ static const char *set_value(
 	if (strcmp(name, "window") == 0)
 		return set_window(options, text);
 	if (strcmp(name, "format") == 0)
-		options->format = format_values[(int)value];
+		picture_format_parse(text, &options->format);
 	else if (strcmp(name, "quality") == 0)
 		options->quality = (int)value;
 	else if (strcmp(name, "scale") == 0)
