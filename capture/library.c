@@ -12,10 +12,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
 #include "base/file_folder.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "capture/encoder.h"
 #define LOG_MODULE "library"
@@ -57,6 +57,17 @@ static void entry_free(struct entry *entry)
 	free(entry->name);
 	free(entry->path);
 	free(entry);
+}
+
+static void note_file(struct entry *entry, const struct stat *st)
+{
+	entry->device = st->st_dev;
+	entry->inode = st->st_ino;
+}
+
+static bool is_its_file(const struct entry *entry, const struct stat *st)
+{
+	return st->st_dev == entry->device && st->st_ino == entry->inode;
 }
 
 /* JSON */
@@ -193,8 +204,7 @@ static void load_file(struct library *library, const char *name)
 		entry_free(entry);
 	} else {
 		entry->bytes = st.st_size;
-		entry->device = st.st_dev;
-		entry->inode = st.st_ino;
+		note_file(entry, &st);
 		insert_by_age(library, entry);
 	}
 	json_decref(json);
@@ -313,10 +323,8 @@ struct entry *library_add(
 		return NULL;
 	}
 	struct stat st;
-	if (fstat(*fd, &st) == 0) {
-		entry->device = st.st_dev;
-		entry->inode = st.st_ino;
-	}
+	if (fstat(*fd, &st) == 0)
+		note_file(entry, &st);
 	list_append(&library->entries, &entry->link);
 	return entry;
 }
@@ -327,10 +335,9 @@ int library_open(const struct entry *entry)
 	int fd = open(entry->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ELOOP ? -ESTALE : -errno;
-	bool is_same = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
-		       st.st_dev == entry->device && st.st_ino == entry->inode;
+	bool is_file = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 	/* While it is being finished the new file may be in its place already, and not told of yet. */
-	if (is_same || (entry->state == ENTRY_FINISHING && S_ISREG(st.st_mode)))
+	if (is_file && (is_its_file(entry, &st) || entry->state == ENTRY_FINISHING))
 		return fd;
 	close(fd);
 	return -ESTALE;
@@ -347,8 +354,7 @@ int library_remove(struct library *library, struct entry *entry)
 {
 	struct stat st;
 	/* What has taken its place is not ours to remove. */
-	bool is_ours = lstat(entry->path, &st) == 0 && st.st_dev == entry->device &&
-		       st.st_ino == entry->inode;
+	bool is_ours = lstat(entry->path, &st) == 0 && is_its_file(entry, &st);
 	if (is_ours && unlink(entry->path) < 0 && errno != ENOENT)
 		return -errno;
 	char *file = entry_file(library, entry);

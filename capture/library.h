@@ -69,7 +69,8 @@ int library_open(const struct entry *entry);
 /* Saves the entry. Failure is logged: the video is there all the same. */
 void library_save(struct library *library, const struct entry *entry);
 
-/* Removes entry and video (unless something else has its place). Returns 0 or a negative errno (the entry stays then). */
+/* Removes the entry, and the video unless something else has its place. Returns 0 or a negative errno
+   (the entry stays then). */
 int library_remove(struct library *library, struct entry *entry);
 /* Removes an entry whose video was never begun. */
 void library_drop(struct library *library, struct entry *entry);
