@@ -45,7 +45,6 @@ struct studio {
 	int recording_count, starting_count;
 	struct loop_timer *housekeeping;
 	bool is_private, is_closing;
-	int width, height;
 
 	struct replay *replay;
 	struct shared_film *replay_film;
