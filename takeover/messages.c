@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/utf8.h"
 
 struct messages {
@@ -46,10 +47,9 @@ bool messages_admit_note(struct messages *messages, int64_t now_us)
 
 json_t *messages_add(struct messages *messages, bool is_from_person, const char *text)
 {
-	char when[CLOCK_RFC3339_SIZE];
-	clock_format_rfc3339(clock_wall_us(), when);
-	json_t *message = json_pack("{s:I, s:s, s:s, s:s}", "id", (json_int_t)++messages->last_id,
-		"time", when, "from", is_from_person ? "person" : "agent", "text", text);
+	json_t *message = json_pack("{s:I, s:o, s:s, s:s}", "id", (json_int_t)++messages->last_id,
+		"time", json_time(clock_wall_us()), "from", is_from_person ? "person" : "agent", "text",
+		text);
 	json_array_append(messages->list, message);
 	if (json_array_size(messages->list) > MESSAGES_KEPT_MAX)
 		json_array_remove(messages->list, 0);

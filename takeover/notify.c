@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/list.h"
 #include "base/loop.h"
 #define LOG_MODULE "notify"
@@ -373,13 +374,12 @@ static bool make_id(char id[33])
 
 void notify_send(struct notify *notify, const char *event, const json_t *data)
 {
-	char id[33], when[CLOCK_RFC3339_SIZE];
+	char id[33];
 	if (notify == NULL || notify->target_count == 0 || strncmp(event, "takeover.", 9) != 0 ||
 		!make_id(id))
 		return;
-	clock_format_rfc3339(clock_wall_us(), when);
-	json_t *object = json_pack("{s:s, s:s, s:s, s:s}", "type", event, "time", when, "box_id",
-		notify->box_id, "delivery", id);
+	json_t *object = json_pack("{s:s, s:o, s:s, s:s}", "type", event, "time",
+		json_time(clock_wall_us()), "box_id", notify->box_id, "delivery", id);
 	json_object_update_missing(object, (json_t *)(uintptr_t)data);
 	char *body = json_dumps(object, JSON_COMPACT);
 	json_decref(object);

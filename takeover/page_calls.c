@@ -7,14 +7,12 @@
 #include <strings.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/http_server.h"
 #include "base/json.h"
 #include "takeover/links.h"
 #include "takeover/messages.h"
 #include "takeover/page_guard.h"
 #include "takeover/peer_link.h"
-#include "takeover/takeover_record.h"
 #include "takeover/takeovers.h"
 #include "takeover/websocket.h"
 
@@ -193,7 +191,7 @@ static void allow_watchers(struct page_call *call)
 static void share(struct page_call *call)
 {
 	struct takeovers *takeovers = call->calls->takeovers;
-	char secret[LINK_SECRET_SIZE], expires[CLOCK_RFC3339_SIZE];
+	char secret[LINK_SECRET_SIZE];
 	struct link_info info;
 	if (!body_is_good(call))
 		return;
@@ -204,10 +202,9 @@ static void share(struct page_call *call)
 			"this link was shared often enough; share one of the links that there are");
 	} else {
 		char *url = takeovers_url(takeovers, secret);
-		clock_format_rfc3339(takeovers_wall_us(takeovers, info.ends_us), expires);
 		answer_json(call->request, 201,
-			json_pack("{s:s, s:s, s:s}", "url", url, "role", "view", "expires_at",
-				expires));
+			json_pack("{s:s, s:s, s:o}", "url", url, "role", "view", "expires_at",
+				json_time(takeovers_wall_us(takeovers, info.ends_us))));
 		free(url);
 	}
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/json.h"
 
 struct steps {
 	json_t *list;
@@ -28,10 +29,8 @@ void steps_destroy(struct steps *steps)
 
 json_t *steps_add(struct steps *steps, const struct step *step)
 {
-	char time[CLOCK_RFC3339_SIZE];
-	clock_format_rfc3339(clock_wall_us(), time);
-	json_t *message = json_pack("{s:s, s:i, s:s, s:s}", "t", "step", "id", ++steps->last_id,
-		"time", time, "action", step->action);
+	json_t *message = json_pack("{s:s, s:i, s:o, s:s}", "t", "step", "id", ++steps->last_id,
+		"time", json_time(clock_wall_us()), "action", step->action);
 	if (step->has_point) {
 		json_object_set_new(message, "x", json_integer(step->x));
 		json_object_set_new(message, "y", json_integer(step->y));

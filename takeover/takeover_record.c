@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "takeover/takeovers.h"
 
 static const char *const outcomes[] = {"done", "could_not", "other"};

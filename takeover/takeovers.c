@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/loop.h"
 #include "display/privacy.h"
 #include "takeover/takeovers_private.h"
@@ -41,6 +42,13 @@ struct links *takeovers_links(struct takeovers *takeovers)
 int64_t takeovers_wall_us(struct takeovers *takeovers, int64_t ends_us)
 {
 	return clock_wall_us() + ends_us - lifetime_now(&takeovers->lifetime);
+}
+
+void takeovers_add_end(struct takeovers *takeovers, json_t *json, int64_t ends_us)
+{
+	int64_t left_us = ends_us - lifetime_now(&takeovers->lifetime);
+	json_object_set_new(json, "expires_at", json_time(takeovers_wall_us(takeovers, ends_us)));
+	json_object_set_new(json, "expires_in_s", json_integer(left_us / 1000000));
 }
 
 /* The lock, the gate and the privacy of the screen */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
+#include "base/json.h"
 #include "base/utf8.h"
 #include "takeover/takeovers_private.h"
 #include "takeover/viewers.h"
@@ -17,11 +17,7 @@ json_t *takeovers_record_json(struct takeovers *takeovers, const struct takeover
 	json_t *json = takeover_record_json(record);
 	if (record->ended_wall_us != 0)
 		return json;
-	char expires[CLOCK_RFC3339_SIZE];
-	int64_t left_us = takeovers->takeover.ends_us - lifetime_now(&takeovers->lifetime);
-	clock_format_rfc3339(clock_wall_us() + left_us, expires);
-	json_object_set_new(json, "expires_at", json_string(expires));
-	json_object_set_new(json, "expires_in_s", json_integer(left_us / 1000000));
+	takeovers_add_end(takeovers, json, takeovers->takeover.ends_us);
 	json_object_set_new(json, "extensions_left",
 		json_integer(TAKEOVER_EXTENSIONS_MAX - takeovers->takeover.extensions));
 	return json;
@@ -191,11 +187,9 @@ int64_t takeovers_locked_since_wall_us(const struct takeovers *takeovers)
 
 json_t *takeovers_control_json(struct takeovers *takeovers)
 {
-	char since[CLOCK_RFC3339_SIZE];
 	bool is_locked = takeovers_is_locked(takeovers);
-	clock_format_rfc3339(takeovers->held_since_wall_us, since);
-	return json_pack("{s:s, s:b, s:s}", "holder", is_locked ? "person" : "agent", "locked",
-		is_locked, "since", since);
+	return json_pack("{s:s, s:b, s:o}", "holder", is_locked ? "person" : "agent", "locked",
+		is_locked, "since", json_time(takeovers->held_since_wall_us));
 }
 
 json_t *takeovers_add_message(struct takeovers *takeovers, bool is_from_person, const char *text)

@@ -43,11 +43,8 @@ json_t *takeovers_state_json(
 		"watchers_allowed",
 		takeovers->are_watchers_allowed || !takeovers->config.has_privacy, "takeover",
 		current != NULL ? current : json_null());
-	if (links_find_session(takeovers->links, session, &info)) {
-		int64_t left_us = info.ends_us - lifetime_now(&takeovers->lifetime);
-		json_object_set_new(state, "expires_at", json_time(clock_wall_us() + left_us));
-		json_object_set_new(state, "expires_in_s", json_integer(left_us / 1000000));
-	}
+	if (links_find_session(takeovers->links, session, &info))
+		takeovers_add_end(takeovers, state, info.ends_us);
 	/* What people wrote is for those who may take part, and not for the next person. */
 	if (with_messages)
 		json_object_set_new(state, "messages",

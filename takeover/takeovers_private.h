@@ -44,6 +44,9 @@ struct takeover_record *takeovers_current(const struct takeovers *takeovers);
 /* Tells the daemon's events of it; takes data. */
 void takeovers_publish(struct takeovers *takeovers, const char *name, json_t *data);
 
+/* Adds when something ends, as a time and as seconds from now; ends_us: by the lifetime's clock. */
+void takeovers_add_end(struct takeovers *takeovers, json_t *json, int64_t ends_us);
+
 /* At the end of every call that may have changed something: saves, tells, arms the timer. */
 void takeovers_settle(struct takeovers *takeovers);
 

@@ -2,7 +2,7 @@
 #include <jansson.h>
 
 #include "base/buffer.h"
-#include "base/clock.h"
+#include "base/json.h"
 #include "base/list.h"
 #include "takeover/rfb.h"
 #include "takeover/viewer.h"
@@ -44,12 +44,10 @@ void viewers_freeze_figures(struct viewers *viewers, bool is_frozen)
 
 static json_t *viewer_json(const struct viewers *viewers, const struct viewer *viewer)
 {
-	char since[CLOCK_RFC3339_SIZE];
 	const struct viewer_figures figures = read_figures(viewers, viewer);
 	const struct viewer_stats stats = figures.stats;
-	clock_format_rfc3339(viewer->since_wall_us, since);
 	json_t *json = viewer_identity(viewer);
-	json_object_set_new(json, "since", json_string(since));
+	json_object_set_new(json, "since", json_time(viewer->since_wall_us));
 	json_object_set_new(json, "encoding", json_string(rfb_caps_name(&viewer->caps)));
 	json_object_set_new(json, "fps", json_real((double)(int)(stats.fps * 10) / 10));
 	json_object_set_new(json, "kbps", json_integer((json_int_t)stats.kbps));
