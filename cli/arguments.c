@@ -17,12 +17,8 @@ void complain(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	char *text = xvasprintf(format, args);
+	output_vline(stderr, "boxscreen: ", format, args);
 	va_end(args);
-	char *line = output_escape(text, strlen(text), OUTPUT_LINE, NULL);
-	fprintf(stderr, "boxscreen: %s\n", line);
-	free(line);
-	free(text);
 }
 
 static int min_of(int a, int b)

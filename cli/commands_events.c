@@ -4,7 +4,6 @@
  * time for what came after the last event seen.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -34,9 +33,8 @@ static int print_json(const struct boxscreen_event *event)
 		data = json_string(event->data);
 	json_t *line = json_pack("{s:s,s:s,s:o}", "id", event->id, "event", event->type, "data",
 		data != NULL ? data : json_null());
-	char *text = json_dumps(line, JSON_COMPACT);
-	int status = text != NULL ? output_json(text, strlen(text)) : EXIT_DONE;
-	free(text);
+	/* NULL: an id or type that is no UTF-8, of something that is not boxscreend. */
+	int status = line != NULL ? output_object(line) : EXIT_DONE;
 	json_decref(line);
 	return status;
 }

@@ -232,9 +232,7 @@ static void print_check(const json_t *check)
 static int print_json(const json_t *checks)
 {
 	json_t *reply = json_pack("{s:O}", "checks", checks);
-	char *text = json_dumps(reply, JSON_COMPACT);
-	int status = output_json(text, text != NULL ? strlen(text) : 0);
-	free(text);
+	int status = output_object(reply);
 	json_decref(reply);
 	return status;
 }

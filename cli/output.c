@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "cli/output.h"
 
-#include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -64,16 +62,21 @@ char *output_escape(const char *text, size_t len, enum output_style style, size_
 	return (char *)out.data;
 }
 
+void output_vline(FILE *file, const char *lead, const char *format, va_list args)
+{
+	char *text = xvasprintf(format, args);
+	char *line = output_escape(text, strlen(text), OUTPUT_LINE, NULL);
+	fprintf(file, "%s%s\n", lead, line);
+	free(line);
+	free(text);
+}
+
 void output_line(const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	char *text = xvasprintf(format, args);
+	output_vline(stdout, "", format, args);
 	va_end(args);
-	char *line = output_escape(text, strlen(text), OUTPUT_LINE, NULL);
-	puts(line);
-	free(line);
-	free(text);
 }
 
 static int print_escaped(const void *data, size_t len, enum output_style style)
@@ -115,4 +118,12 @@ int output_json(const void *json, size_t len)
 {
 	return isatty(STDOUT_FILENO) ? print_escaped(json, len, OUTPUT_JSON)
 				     : client_print(json, len, true);
+}
+
+int output_object(const json_t *object)
+{
+	char *text = json_dumps(object, JSON_COMPACT);
+	int status = output_json(text, strlen(text));
+	free(text);
+	return status;
 }

@@ -8,8 +8,11 @@
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
 
+#include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 enum output_style {
 	OUTPUT_LINE,  /* line breaks and tabs are written out too: \n, \t */
@@ -22,6 +25,9 @@ char *output_escape(const char *text, size_t len, enum output_style style, size_
 
 /* One line of a list or report, in a pipe too: what stands in it cannot begin another line. */
 void output_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same to any file, behind `lead`. */
+void output_vline(FILE *file, const char *lead, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
 
 /* For people to read: harmless wherever it goes, with its line breaks, and one at its end. */
 int output_text(const char *text);
@@ -37,5 +43,7 @@ int output_value(const char *text);
 void output_errors(const void *data, size_t len);
 /* The daemon's reply, as it came; on a terminal in a harmless way of writing the same. */
 int output_json(const void *json, size_t len);
+/* The same for an object of the command's own. */
+int output_object(const json_t *object);
 
 #endif
