@@ -2,8 +2,6 @@
 #include "cli/act_call.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/buffer.h"
 #include "cli/arguments.h"
@@ -15,6 +13,7 @@
 
 /* Typing a long text or waiting takes its time; the daemon answers when it is over. */
 #define NO_SILENCE_LIMIT (-1)
+#define TARGET           "/v1/act"
 
 bool act_call_looks(const struct invocation *call)
 {
@@ -22,24 +21,25 @@ bool act_call_looks(const struct invocation *call)
 	       invocation_value(call, "shot-changed") != NULL;
 }
 
-static int post(
-	const struct invocation *call, const void *body, size_t len, struct http_answer *answer)
+/* The answer as it came, where it is wanted. */
+static int show(const struct invocation *call, const struct http_answer *answer, bool prints_reply)
 {
-	const struct http_call http = {.method = "POST",
-		.target = "/v1/act",
-		.content_type = "application/json",
-		.body = body,
-		.body_len = len,
-		.silence_max_ms = NO_SILENCE_LIMIT};
-	return client_call(call, &http, answer);
+	return prints_reply || call->wants_json ? output_json(answer->body.data, answer->body.len)
+						: EXIT_DONE;
 }
 
 int act_call_send(const struct invocation *call, const void *body, size_t len, bool prints_reply)
 {
 	struct http_answer answer = {0};
-	int status = post(call, body, len, &answer);
-	if (status == EXIT_DONE && (prints_reply || call->wants_json))
-		status = output_json(answer.body.data, answer.body.len);
+	const struct http_call http = {.method = "POST",
+		.target = TARGET,
+		.content_type = "application/json",
+		.body = body,
+		.body_len = len,
+		.silence_max_ms = NO_SILENCE_LIMIT};
+	int status = client_call(call, &http, &answer);
+	if (status == EXIT_DONE)
+		status = show(call, &answer, prints_reply);
 	http_answer_finish(&answer);
 	return status;
 }
@@ -78,7 +78,7 @@ static int take_picture(const char *path, json_t *reply)
 		complain("the daemon's reply holds no picture that can be read");
 	buffer_finish(&picture);
 	json_object_del(shot, "base64");
-	json_object_set_new(shot, "path", json_string(path));
+	json_object_set_new(shot, "path", picture_file_name(path));
 	return status;
 }
 
@@ -108,32 +108,22 @@ static void print_change(const json_t *reply)
 		printf(", not quiet yet: a program is starting\n");
 }
 
-static int print_reply(json_t *reply)
-{
-	char *text = json_dumps(reply, JSON_COMPACT);
-	int status = output_json(text, text != NULL ? strlen(text) : 0);
-	free(text);
-	return status;
-}
-
-static int send_looking(const struct invocation *call, const char *body, bool prints_reply)
+/* What was looked for by the options: the picture into its file, and the answer without it. */
+static int show_look(
+	const struct invocation *call, const struct http_answer *answer, bool prints_reply)
 {
 	const char *path = invocation_value(call, "shot-changed");
-	struct http_answer answer = {0};
-	int status = post(call, body, strlen(body), &answer);
-	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL;
-	if (status == EXIT_DONE && reply == NULL)
-		status = EXIT_ERROR;
-	if (status == EXIT_DONE && path != NULL)
-		status = take_picture(path, reply);
-	if (reply != NULL && (prints_reply || call->wants_json)) {
-		int printed = print_reply(reply);
+	json_t *reply = client_parse(answer);
+	if (reply == NULL)
+		return EXIT_ERROR;
+	int status = path != NULL ? take_picture(path, reply) : EXIT_DONE;
+	if (prints_reply || call->wants_json) {
+		int printed = output_object(reply);
 		status = status == EXIT_DONE ? printed : status;
-	} else if (reply != NULL) {
+	} else {
 		print_change(reply);
 	}
 	json_decref(reply);
-	http_answer_finish(&answer);
 	return status;
 }
 
@@ -147,14 +137,11 @@ int act_call_send_batch(const struct invocation *call, json_t *batch, bool print
 	}
 	if (looks)
 		add_options(call, batch);
-	char *body = json_dumps(batch, JSON_COMPACT);
-	json_decref(batch);
-	if (body == NULL) {
-		complain("%s: what is given is not valid UTF-8", call->command->name);
-		return EXIT_USAGE;
-	}
-	int status = looks ? send_looking(call, body, prints_reply)
-			   : act_call_send(call, body, strlen(body), prints_reply);
-	free(body);
+	struct http_answer answer = {0};
+	int status = client_send(call, "POST", TARGET, batch, NO_SILENCE_LIMIT, &answer);
+	if (status == EXIT_DONE)
+		status = looks ? show_look(call, &answer, prints_reply)
+			       : show(call, &answer, prints_reply);
+	http_answer_finish(&answer);
 	return status;
 }

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* boxscreen clipboard get and set: what is there goes out and in as it is. */
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
 #include "cli/input_file.h"

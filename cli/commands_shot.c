@@ -70,15 +70,13 @@ static int print_facts(const char *path, const struct http_answer *answer)
 		{"x-wait-changed", "wait_changed"},
 		{"etag", "etag"},
 	};
-	json_t *reply = json_pack("{s:s,s:I}", "path", path, "bytes", (json_int_t)answer->body.len);
+	json_t *reply = json_pack("{s:o,s:I}", "path", picture_file_name(path), "bytes", (json_int_t)answer->body.len);
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {
 		const char *value = http_answer_header(answer, facts[i].header);
 		if (value != NULL)
 			json_object_set_new(reply, facts[i].name, json_string(value));
 	}
-	char *text = json_dumps(reply, JSON_COMPACT);
-	int status = output_json(text, text != NULL ? strlen(text) : 0);
-	free(text);
+	int status = output_object(reply);
 	json_decref(reply);
 	return status;
 }

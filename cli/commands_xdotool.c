@@ -3,14 +3,10 @@
  * boxscreen xdotool, and this program under the name xdotool. The daemon runs the language; files
  * that a chain names (scripts, type --file) and the environment are the caller's and go along.
  */
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "base/alloc.h"
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
@@ -119,27 +115,18 @@ static int print_result(const struct http_answer *answer)
 
 int command_xdotool(const struct invocation *call)
 {
-	json_t *object = json_object();
+	json_t *body = json_object();
 	struct http_answer answer = {0};
-	int status = make_body(call, object);
-	char *body = json_dumps(object, JSON_COMPACT);
-	json_decref(object);
-	if (status == EXIT_DONE) {
-		const struct http_call http = {.method = "POST",
-			.target = "/v1/xdotool",
-			.content_type = "application/json",
-			.body = body,
-			.body_len = strlen(body),
-			.silence_max_ms = -1};
-		status = client_call(call, &http, &answer);
-		if (status == EXIT_DONE && call->wants_json)
-			status = output_json(answer.body.data, answer.body.len);
-		else if (status == EXIT_DONE)
-			status = print_result(&answer);
-	} else {
-		status = EXIT_XDOTOOL_ERROR;
+	int status = make_body(call, body);
+	if (status != EXIT_DONE) {
+		json_decref(body);
+		return EXIT_XDOTOOL_ERROR;
 	}
+	status = client_send(call, "POST", "/v1/xdotool", body, -1, &answer);
+	if (status == EXIT_DONE && call->wants_json)
+		status = output_json(answer.body.data, answer.body.len);
+	else if (status == EXIT_DONE)
+		status = print_result(&answer);
 	http_answer_finish(&answer);
-	free(body);
 	return status;
 }

@@ -259,21 +259,13 @@ static json_t *ask(struct guardian *guardian, const char *target, json_t *body)
 {
 	struct http_answer answer = {0};
 	const struct invocation call = {.socket_path = guardian->socket};
-	char *text = json_dumps(body, JSON_COMPACT);
-	json_decref(body);
-	if (text == NULL) {
+	if (body == NULL) {
 		complain("run: what is given is not valid UTF-8");
 		return NULL;
 	}
-	const struct http_call http = {.method = "POST",
-		.target = target,
-		.content_type = "application/json",
-		.body = text,
-		.body_len = strlen(text),
-		.silence_max_ms = CALL_SILENCE_MS};
-	json_t *reply = client_call(&call, &http, &answer) == 0 ? client_parse(&answer) : NULL;
+	int status = client_send(&call, "POST", target, body, CALL_SILENCE_MS, &answer);
+	json_t *reply = status == EXIT_DONE ? client_parse(&answer) : NULL;
 	http_answer_finish(&answer);
-	free(text);
 	return reply;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/atomic_file.h"
 #include "base/buffer.h"
+#include "base/utf8.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 
@@ -39,6 +41,14 @@ bool picture_file_check(const char *command, const char *path, const char *way_o
 	complain("%s: %s: the ending names no format: end it in .png, .jpg or .webp%s", command,
 		path, way_out);
 	return false;
+}
+
+json_t *picture_file_name(const char *path)
+{
+	char *text = utf8_sanitize(path, strlen(path));
+	json_t *name = json_string(text);
+	free(text);
+	return name;
 }
 
 /* A device or a FIFO cannot be renamed over: what is there is written to. */

@@ -200,6 +200,10 @@ boxTest('words that are no UTF-8: 2, and nothing is sent without them', async (b
     const result = await box.run('sh', ['-c', `"${programs.boxscreen}" ${words.replace('X', '"$(printf \'a\\377\')"')}`], { env });
     assert.deepEqual([result.status, /not valid UTF-8/.test(result.stderr)], [2, true], `${words}: ${result.stderr}`);
   }
+  // A file of the caller's own may have any name.
+  const { daemon } = await box.startScreen(small);
+  const shot = await box.run('sh', ['-c', `"${programs.boxscreen}" shot --json -o "$(printf 'a\\377.png')"`], { env: daemon.env });
+  assert.equal(JSON.parse(shot.stdout).path, 'a\ufffd.png');
 });
 
 boxTest('help and version need no daemon and no socket', async (box) => {
