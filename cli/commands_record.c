@@ -221,19 +221,43 @@ int command_record_list(const struct invocation *call)
 	return status;
 }
 
+/* Where a video goes. */
+struct sink {
+	int fd;
+	int error; /* of writing: an errno */
+};
+
 static bool write_part(void *arg, const void *data, size_t len)
 {
-	const int *fd = arg;
+	struct sink *sink = arg;
 	for (const char *p = data; len > 0;) {
-		ssize_t written = write(*fd, p, len);
+		ssize_t written = write(sink->fd, p, len);
 		if (written < 0 && errno == EINTR)
 			continue;
-		if (written <= 0)
+		if (written < 0) {
+			sink->error = errno;
 			return false;
+		}
 		p += written;
 		len -= (size_t)written;
 	}
 	return true;
+}
+
+static int fetch(const struct invocation *call, const char *id, struct sink *sink, const char *name)
+{
+	char *target = client_target("/v1/recordings/", id, "/video");
+	struct http_answer answer = {.on_body = write_part, .arg = sink};
+	const struct http_call http = {
+		.method = "GET", .target = target, .silence_max_ms = CLIENT_SILENCE_MAX_MS};
+	int status = EXIT_ERROR, ret = http_unix_call(call->socket_path, &http, &answer);
+	if (sink->error != 0)
+		complain("%s: %s", name, strerror(sink->error));
+	else
+		status = client_judge(call, ret, &answer);
+	http_answer_finish(&answer);
+	free(target);
+	return status;
 }
 
 /* Into the file, beside first; or to standard output. */
@@ -241,18 +265,16 @@ static int download(const struct invocation *call, const char *id, const char *o
 {
 	bool is_stdout = output == NULL || strcmp(output, "-") == 0;
 	char *beside = is_stdout ? NULL : xasprintf("%s.part", output);
-	int fd = is_stdout ? STDOUT_FILENO : open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	char *target = client_target("/v1/recordings/", id, "/video");
-	struct http_answer answer = {.on_body = write_part, .arg = &fd};
-	const struct http_call http = {
-		.method = "GET", .target = target, .silence_max_ms = CLIENT_SILENCE_MAX_MS};
+	struct sink sink = {.fd = STDOUT_FILENO};
 	int status = EXIT_ERROR;
-	if (fd < 0)
+	if (!is_stdout)
+		sink.fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (sink.fd < 0)
 		complain("%s: %s", output, strerror(errno));
 	else
-		status = client_call(call, &http, &answer);
-	if (!is_stdout && fd >= 0) {
-		bool is_written = close(fd) == 0 && status == EXIT_DONE && rename(beside, output) == 0;
+		status = fetch(call, id, &sink, is_stdout ? "standard output" : output);
+	if (!is_stdout && sink.fd >= 0) {
+		bool is_written = close(sink.fd) == 0 && status == EXIT_DONE && rename(beside, output) == 0;
 		if (!is_written && status == EXIT_DONE) {
 			complain("%s: %s", output, strerror(errno));
 			status = EXIT_ERROR;
@@ -260,8 +282,6 @@ static int download(const struct invocation *call, const char *id, const char *o
 		if (!is_written)
 			unlink(beside);
 	}
-	http_answer_finish(&answer);
-	free(target);
 	free(beside);
 	return status;
 }

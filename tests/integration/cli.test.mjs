@@ -206,6 +206,24 @@ boxTest('words that are no UTF-8: 2, and nothing is sent without them', async (b
   assert.equal(JSON.parse(shot.stdout).path, 'a\ufffd.png');
 });
 
+boxTest('record get: the whole video or nothing, and why', async (box) => {
+  const video = Buffer.alloc(3 << 20, 'film');
+  const { env } = await standIn(box, (connection) => {
+    connection.write(`HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\nContent-Length: ${video.length}\r\n\r\n`);
+    connection.end(video);
+  });
+  const get = (command) => box.run('sh', ['-c', `"${programs.boxscreen}" record get r-1 ${command}`], { env });
+  assert.deepEqual((await get('| cat')).stdout, video);
+  assert.equal((await get('-o v.mp4')).status, 0);
+  assert.deepEqual(fs.readFileSync(box.file('v.mp4')), video);
+  for (const [command, name] of [['>/dev/full', 'standard output'], ['-o full.mp4', 'full.mp4']]) {
+    if (name === 'full.mp4') fs.symlinkSync('/dev/full', box.file('full.mp4.part'));
+    const result = await get(command);
+    assert.deepEqual([result.status, result.stderr], [1, `boxscreen: ${name}: No space left on device\n`], command);
+  }
+  assert(!fs.existsSync(box.file('full.mp4')));
+});
+
 boxTest('help and version need no daemon and no socket', async (box) => {
   const env = { BOXSCREEN_SOCKET: '' };
   for (const args of [['--version'], ['--help'], ['help'], ['help', 'shot'], ['shot', '--help'], ['help', 'clipboard'], ['help', '--names'], ['status', '-h']]) {
