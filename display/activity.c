@@ -166,19 +166,6 @@ struct rect activity_changed_since(const struct activity *activity, int64_t sinc
 	return tiles_rect(activity, since_us, 1);
 }
 
-static struct rect bounding(const struct rect *a, const struct rect *b)
-{
-	if (rect_is_empty(a))
-		return *b;
-	if (rect_is_empty(b))
-		return *a;
-	int left = a->x < b->x ? a->x : b->x;
-	int top = a->y < b->y ? a->y : b->y;
-	int right = a->x + a->width > b->x + b->width ? a->x + a->width : b->x + b->width;
-	int bottom = a->y + a->height > b->y + b->height ? a->y + a->height : b->y + b->height;
-	return (struct rect){left, top, right - left, bottom - top};
-}
-
 bool activity_hot_rect(struct activity *activity, int64_t now_us, struct rect *out)
 {
 	struct rect needed = tiles_rect(activity, now_us - ACTIVITY_COOL_US, HOT_HITS);
@@ -186,7 +173,7 @@ bool activity_hot_rect(struct activity *activity, int64_t now_us, struct rect *o
 		activity->hot = needed;
 		return false;
 	}
-	struct rect grown = bounding(&activity->hot, &needed);
+	struct rect grown = rect_bounding(&activity->hot, &needed);
 	if (rect_equals(&needed, &grown) || rect_is_empty(&activity->hot))
 		activity->wanted_full_us = now_us;
 	activity->hot = grown;

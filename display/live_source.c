@@ -58,8 +58,7 @@ struct live_source {
 	struct frame *last;               /* what was told last */
 	double saved_frames;              /* that may go out at once */
 	int64_t frame_us;                 /* when the last one did */
-	struct rect hot_tiles;            /* the activity's answer that `hot` was made from */
-	struct rect hot_extents;          /* exactly what moved inside it so far */
+	struct rect hot_extents;          /* exactly what moved so far inside the activity's answer */
 	int hot_growths;                  /* how often that has grown since the motion began */
 	struct rect hot;
 	int pointer_x, pointer_y;
@@ -90,7 +89,7 @@ struct live_source *live_source_create(struct loop *loop, struct frame_feed *fee
 
 static void forget_motion(struct live_source *source)
 {
-	source->hot = source->hot_tiles = source->hot_extents = (struct rect){0};
+	source->hot = source->hot_extents = (struct rect){0};
 	source->hot_growths = 0;
 }
 
@@ -171,18 +170,6 @@ static void add_tiles_since(struct live_source *source, const struct frame *fram
 		out, out, 0, 0, (unsigned)frame->width, (unsigned)frame->height);
 }
 
-static struct rect bounding(const struct rect *a, const struct rect *b)
-{
-	if (rect_is_empty(a))
-		return *b;
-	if (rect_is_empty(b))
-		return *a;
-	int left = a->x < b->x ? a->x : b->x, top = a->y < b->y ? a->y : b->y;
-	int right = a->x + a->width > b->x + b->width ? a->x + a->width : b->x + b->width;
-	int bottom = a->y + a->height > b->y + b->height ? a->y + a->height : b->y + b->height;
-	return (struct rect){left, top, right - left, bottom - top};
-}
-
 static long area_of(const struct rect *rect)
 {
 	return (long)rect->width * rect->height;
@@ -192,7 +179,7 @@ static long area_of(const struct rect *rect)
    that is still by now. */
 static struct rect settle(const struct rect *old, const struct rect *tiles)
 {
-	struct rect both = bounding(old, tiles);
+	struct rect both = rect_bounding(old, tiles);
 	return area_of(&both) <= 2 * area_of(tiles) ? both : *tiles;
 }
 
@@ -217,7 +204,6 @@ static void look_at_motion(struct live_source *source, const struct frame *befor
 	if (!rect_equals(&grown, &source->hot_extents))
 		source->hot_growths++;
 	source->hot_extents = grown;
-	source->hot_tiles = tiles;
 	struct rect hot = source->hot_growths > GROWTHS_MAX ? settle(&source->hot, &tiles)
 							    : source->hot_extents;
 	hot.width &= ~1; /* video has two pixels a colour; what is left over goes out as it is */

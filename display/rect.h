@@ -34,4 +34,20 @@ static inline struct rect rect_intersect(const struct rect *a, const struct rect
 	return (struct rect){left, top, right - left, bottom - top};
 }
 
+/* The smallest that holds both, of which each may be empty. */
+static inline struct rect rect_bounding(const struct rect *a, const struct rect *b)
+{
+	if (rect_is_empty(a))
+		return *b;
+	if (rect_is_empty(b))
+		return *a;
+	int left = a->x < b->x ? a->x : b->x;
+	int top = a->y < b->y ? a->y : b->y;
+	int right_a = a->x + a->width, right_b = b->x + b->width;
+	int bottom_a = a->y + a->height, bottom_b = b->y + b->height;
+	int right = right_a > right_b ? right_a : right_b;
+	int bottom = bottom_a > bottom_b ? bottom_a : bottom_b;
+	return (struct rect){left, top, right - left, bottom - top};
+}
+
 #endif

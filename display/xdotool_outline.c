@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "display/xdotool_private.h"
 
@@ -16,7 +17,7 @@ static bool only_looks(const struct xdotool_command *command)
 	const char *name = command->spec->name;
 	if (command->is_help || strncmp(name, "get", 3) == 0)
 		return true;
-	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
 		if (strcmp(name, others[i]) == 0)
 			return true;
 	}
