@@ -4,9 +4,8 @@
 // 16 and 64 of them, and what one frozen viewer and one at 50 kB/s do to four others. Raw RFB over a Unix
 // socket; CPU in cores, resident memory in MB, pictures a second and viewer. BOXSCREEN_BUILD names the build.
 import fs from 'node:fs';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Box, build, waitFor } from '../integration/harness.mjs';
+import { Box } from '../integration/harness.mjs';
 import { startLine } from '../integration/line.mjs';
 import { ENC, LIKE_NOVNC, Rfb } from '../integration/rfb.mjs';
 import { getTicket, takeApart, WebSocketClient } from '../integration/websocket.mjs';
@@ -47,8 +46,7 @@ const box = new Box();
 try {
   const rfb = box.file('rfb.sock');
   const { daemon, env } = await box.startScreen({ daemon: { args: ['--rfb', rfb] } });
-  const painter = box.spawn(path.join(build, 'tests/painter'), ['animation', '0', '0', '1280', '800', '30'], { env });
-  await waitFor('the painter', () => painter.output().includes('window'), 20000);
+  await box.startPainter(env, 'animation', 0, 0, 1280, 800, 30);
   const join = async () => watch(await (await Rfb.unix(rfb)).open());
   const clients = [];
   const alone = ofDaemon(daemon.pid).rssMb;

@@ -8,14 +8,12 @@
 // build. Needs x11vnc, tigervnc-scraping-server, websockify and novnc.
 import fs from 'node:fs';
 import net from 'node:net';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chromium, makeLink } from '../integration/browsers.mjs';
-import { Box, build, waitFor } from '../integration/harness.mjs';
+import { Box, waitFor } from '../integration/harness.mjs';
+import { argument } from './bench.mjs';
 
-const argument = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
 const SECONDS = Number(argument('--seconds') ?? 6);
-const painter = path.join(build, 'tests/painter');
 
 const cpuTicks = (pids) => pids.reduce((sum, pid) => {
   if (!fs.existsSync(`/proc/${pid}/stat`)) return sum; // websockify's child of an earlier request
@@ -81,15 +79,10 @@ const WORKLOADS = {
       '--window-size=1280,800', `--app=file://${box.file('page.html')}`], { env: { ...env, HOME: home } });
     await sleep(4000);
   },
-  async 'full animation'(box, env) { await paintWith(box, env, ['animation', '0', '0', '1280', '800', '30']); },
-  async 'animation at 60'(box, env) { await paintWith(box, env, ['animation', '0', '0', '1280', '800', '60']); },
-  async '640x400 video'(box, env) { await paintWith(box, env, ['animation', '200', '150', '640', '400', '30']); },
+  async 'full animation'(box, env) { await box.startPainter(env, 'animation', 0, 0, 1280, 800, 30); },
+  async 'animation at 60'(box, env) { await box.startPainter(env, 'animation', 0, 0, 1280, 800, 60); },
+  async '640x400 video'(box, env) { await box.startPainter(env, 'animation', 200, 150, 640, 400, 30); },
 };
-
-async function paintWith(box, env, args) {
-  const child = box.spawn(painter, args, { env });
-  await waitFor('the painter', () => child.output().includes('window'), 20000);
-}
 
 /** Counts what comes, before the page's own scripts. */
 const COUNTER = `window.__bytes = 0;
@@ -144,7 +137,7 @@ async function measure(serverName, workName) {
     await box.ok('xsetroot', ['-solid', '#405060'], { env });
     await WORKLOADS[workName](box, env);
     const hasKeys = workName === 'idle' || workName === 'full animation';
-    if (hasKeys) await paintWith(box, env, ['flip', '1100', '650', '120', '90']);
+    if (hasKeys) await box.startPainter(env, 'flip', 1100, 650, 120, 90);
     const server = await SERVERS[serverName](box, xvfb.display);
     const browser = await Chromium.start(box, { width: 1400, height: 1000 });
     await browser.send('Page.addScriptToEvaluateOnNewDocument', { source: COUNTER });

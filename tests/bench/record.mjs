@@ -4,15 +4,16 @@
 // in one run: boxscreend (as it is, and at 25 a second) and ffmpeg -f x11grab with libx264 as people run it. Prints
 // for each workload CPU in cores, kB/s, pictures, and the ratios to the peers. `quality` shows page after page of
 // text and compares each video, half a second after each change, with a lossless screenshot (SSIM, 1 is the
-// same); `moving` scrolls text and compares each picture with the place that it shows (PSNR in dB). An agent's ten minutes are tests/bench/session.mjs. BOXSCREEN_BUILD names the build.
+// same); `moving` scrolls text and compares each picture with the place that it shows (PSNR in dB). An agent's ten
+// minutes are tests/bench/session.mjs. BOXSCREEN_BUILD names the build.
 import fs from 'node:fs';
 import http from 'node:http';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chromium } from '../integration/browsers.mjs';
-import { build, waitFor } from '../integration/harness.mjs';
+import { waitFor } from '../integration/harness.mjs';
 import { probe } from '../integration/video.mjs';
-import { argument, cpuMs, inBox, printRatios, RECORDERS, SIZE } from './recorders.mjs';
+import { argument, cpuMs, inBox, SIZE } from './bench.mjs';
+import { printRatios, RECORDERS } from './recorders.mjs';
 
 const SECONDS = Number(argument('--seconds') ?? 8);
 const text = (seed) => Array.from({ length: 46 }, (_, i) =>
@@ -47,8 +48,7 @@ const WORKLOADS = {
     return () => sleep(SECONDS * 1000);
   },
   async animation(box, server) {
-    const painter = box.spawn(path.join(build, 'tests/painter'), ['animation', '0', '0', '1280', '800', '25'], { env: server.env });
-    await waitFor('the animation', () => painter.output().includes('window'), 20000);
+    await box.startPainter(server.env, 'animation', 0, 0, 1280, 800, 25);
     return () => sleep(SECONDS * 1000);
   },
 };

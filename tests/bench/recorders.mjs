@@ -2,20 +2,9 @@
 //
 // The recorders that the benches compare: boxscreend (as it is, and at 25 a second) and ffmpeg -f x11grab with
 // libx264 as people run it. RECORDERS[name](box, server, file) resolves to {pid, start, stop()}.
-import fs from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Box } from '../integration/harness.mjs';
 import { startRecording, waitEnd } from '../integration/video.mjs';
-
-export const argument = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
-export const SIZE = { width: 1280, height: 800 };
-const TICK_MS = 10;
-
-/** CPU time of a process and its threads, ms. */
-export const cpuMs = (pid) => {
-  const fields = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-};
+import { SIZE } from './bench.mjs';
 
 const x11grab = (fps, preset) => async (box, server, file) => {
   const child = box.spawn('ffmpeg', ['-v', 'error', '-y', '-f', 'x11grab', '-framerate', String(fps), '-video_size',
@@ -44,15 +33,6 @@ export const RECORDERS = {
   'veryfast-25': x11grab(25, 'veryfast'),
   'veryfast-15': x11grab(15, 'veryfast'),
 };
-
-export async function inBox(body) {
-  const box = new Box();
-  try {
-    return await body(box);
-  } finally {
-    await box.close();
-  }
-}
 
 /** Prints what boxscreen needs, of what the peers need: {name: {cores, rate}}. */
 export function printRatios(results) {

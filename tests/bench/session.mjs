@@ -11,7 +11,8 @@ import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chromium } from '../integration/browsers.mjs';
 import { waitFor } from '../integration/harness.mjs';
-import { argument, cpuMs, inBox, printRatios, RECORDERS, SIZE } from './recorders.mjs';
+import { argument, cpuMs, inBox, SIZE } from './bench.mjs';
+import { printRatios, RECORDERS } from './recorders.mjs';
 
 const SECONDS = Number(argument('--seconds') ?? 600);
 const SENTENCE = 'Please send the parcel to the second address';

@@ -10,12 +10,11 @@ import fs from 'node:fs';
 import http from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Chromium } from '../integration/browsers.mjs';
-import { Box, waitFor } from '../integration/harness.mjs';
 import { act } from '../integration/desk.mjs';
+import { waitFor } from '../integration/harness.mjs';
+import { argument, inBox, SIZE } from './bench.mjs';
 
-const argument = (name) => { const i = process.argv.indexOf(name); return i < 0 ? undefined : process.argv[i + 1]; };
 const ROUNDS = Number(argument('--rounds') ?? 3);
-const SIZE = { width: 1280, height: 800 };
 const FORM_MS = 60, SLOW_MS = 2500;
 /** Between steps an agent thinks, in both ways: not measured. */
 const THINK_MS = 700;
@@ -156,8 +155,7 @@ function print(results) {
   console.log(`| all | ${cells(sum.own)} | ${cells(sum.usual)} | ${(sum.usual.bytes / sum.own.bytes).toFixed(1)}× fewer | ${(sum.usual.seconds / sum.own.seconds).toFixed(1)}× fewer |`);
 }
 
-const box = new Box();
-try {
+await inBox(async (box) => {
   const { daemon, env } = await box.startScreen(SIZE);
   const base = await startServer(box);
   const browser = await Chromium.start(box, { keepsHead: true, env, args: ['--window-position=0,0', '--test-type'], ...SIZE });
@@ -170,6 +168,4 @@ try {
     results[name] = { own: medians(runs.own), usual: medians(runs.usual) };
   }
   print(results);
-} finally {
-  await box.close();
-}
+});

@@ -10,7 +10,8 @@ import { Chromium } from '../integration/browsers.mjs';
 import { waitFor } from '../integration/harness.mjs';
 import { LIKE_NOVNC, ENC, Rfb, TIGHT } from '../integration/rfb.mjs';
 import { probe, startRecording, stopRecording } from '../integration/video.mjs';
-import { argument, inBox, RECORDERS, SIZE } from './recorders.mjs';
+import { argument, inBox, SIZE } from './bench.mjs';
+import { RECORDERS } from './recorders.mjs';
 
 const SECONDS = Number(argument('--seconds') ?? 12);
 

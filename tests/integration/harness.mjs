@@ -260,6 +260,13 @@ export class Box {
     return helper;
   }
 
+  /** Runs tests/painter until it has shown its window. */
+  async startPainter(env, ...args) {
+    const painter = this.spawn(path.join(build, 'tests/painter'), args.map(String), { env });
+    await waitFor('the painter', () => painter.output().includes('window'), 20000);
+    return painter;
+  }
+
   printLogs() {
     for (const child of this.children) {
       const end = child.end ? `ended ${JSON.stringify(child.end)}` : 'running';

@@ -3,10 +3,9 @@
 // What viewers cost each other and the box: a slow line, a video over lines as they are, thousands that
 // come and go, one that watches a still screen. Looks at speed and memory, so it wants the machine alone.
 import assert from 'node:assert/strict';
-import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { heldDown } from './desk.mjs';
-import { boxTest, build, isSanitized, patience, waitFor } from './harness.mjs';
+import { boxTest, isSanitized, patience, waitFor } from './harness.mjs';
 import { startLine } from './line.mjs';
 import { ENC, LIKE_NOVNC, Rfb } from './rfb.mjs';
 import { getTicket, takeApart, WebSocketClient } from './websocket.mjs';
@@ -53,10 +52,8 @@ for (const [name, line, fps, echoMs] of [
   ['150 ms there and back, 2 % lost', { delayMs: 75, loss: 0.02 }, 15, 320]]) {
   boxTest(`a video and typing over ${name}`, async (box) => {
     const { daemon, env } = await startLive(box);
-    for (const args of [['animation', '100', '100', '640', '400', '30'], ['flip', '1100', '650', '120', '90']]) {
-      const painter = box.spawn(path.join(build, 'tests/painter'), args, { env });
-      await waitFor('the painter', () => painter.output().includes('window'), 20000);
-    }
+    await box.startPainter(env, 'animation', 100, 100, 640, 400, 30);
+    await box.startPainter(env, 'flip', 1100, 650, 120, 90);
     const link = await makeLink(daemon, 'control');
     const { base } = takeApart(link);
     const { port, close } = await startLine(Number(new URL(base).port), line);
@@ -94,8 +91,7 @@ for (const [name, line, fps, echoMs] of [
 
 boxTest('a large change beside a film reaches a slow viewer, too', async (box) => {
   const { daemon, env } = await startLive(box);
-  const painter = box.spawn(path.join(build, 'tests/painter'), ['animation', '0', '0', '640', '400', '30'], { env });
-  await waitFor('the painter', () => painter.output().includes('window'), 20000);
+  await box.startPainter(env, 'animation', 0, 0, 640, 400, 30);
   const link = await makeLink(daemon, 'view');
   const { base } = takeApart(link);
   const { port, close } = await startLine(Number(new URL(base).port), { rate: 50000 });

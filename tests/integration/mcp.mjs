@@ -7,14 +7,8 @@ import { Client as ModernClient } from '@modelcontextprotocol/client';
 import { StdioClientTransport as ModernTransport } from '@modelcontextprotocol/client/stdio';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { build, patience, programs, waitFor } from './harness.mjs';
+import { patience, programs, waitFor } from './harness.mjs';
 import { readPng } from './png.mjs';
-
-/** A window that turns black and white at each key press, once it is painted; white at first. */
-export async function startTurning(box, env, x, y, w, h) {
-  const child = box.spawn(`${build}/tests/painter`, ['flip', x, y, w, h].map(String), { env });
-  await waitFor('the painter', () => child.output().includes('window'), 20000);
-}
 
 /** The servers are the tests' own children: nobody else looks at what sanitizers say of them. */
 const assertSane = (log) => assert.doesNotMatch(log, /Sanitizer|runtime error:/);
@@ -23,9 +17,9 @@ const parameters = (box, daemon, args, env) => ({ command: programs.boxscreen, a
   env: box.env({ ...daemon?.env, ...env }), stderr: 'pipe' });
 
 /**
- * An SDK's client, connected; closed at the test's end. `modern`: the one of 2026-07-28. Its `text(result)`
- * joins a result's texts, `picture(result)` decodes its picture, `tool(name, args)` is callTool and
- * fails when the result is an error.
+ * An SDK's client, connected; closed at the test's end. `modern`: the one of 2026-07-28. Its
+ * `call(name, args)` is callTool, `tool(name, args)` fails when the result is an error, and
+ * `refused(name, args, pattern)` when it is none that says so.
  */
 export async function connect(box, daemon, { args = [], modern = false, name = 'test', env, options = {} } = {}) {
   const [ClientClass, TransportClass] = modern ? [ModernClient, ModernTransport] : [Client, StdioClientTransport];

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { boxTest, isAlive, patience, programs, root, waitFor } from './harness.mjs';
-import { connect, imagesOf, pictureOf, startTurning, textOf } from './mcp.mjs';
+import { connect, imagesOf, pictureOf, textOf } from './mcp.mjs';
 import { assertPixel, assertSamePixels } from './png.mjs';
 import { control, openTakeover, Person } from './takeovers.mjs';
 
@@ -16,7 +16,7 @@ const bytesOf = async (url) => Buffer.from(await (await fetch(url)).arrayBuffer(
 for (const modern of [false, true]) {
   boxTest(`the official ${modern ? '2.x client, revision 2026-07-28' : '1.x client, with a handshake'}: tools, a shot, an action`, async (box) => {
     const { daemon, env } = await box.startScreen({ width: 640, height: 400 });
-    await startTurning(box, env, 100, 200, 300, 40);
+    await box.startPainter(env, 'flip', 100, 200, 300, 40);
     const client = await connect(box, daemon, { modern });
     assert.equal(client.getServerVersion().name, 'boxscreen');
     assert.match(client.getInstructions(), /screen_takeover/);
@@ -96,7 +96,7 @@ boxTest('a screen larger than a model\'s pictures: one space for pictures, point
 
 boxTest('the screen takes another size in the midst of a call: what is told is for the next one', async (box) => {
   const { daemon, env } = await box.startScreen({ width: 1000, height: 500 });
-  await startTurning(box, env, 10, 10, 40, 40);
+  await box.startPainter(env, 'flip', 10, 10, 40, 40);
   const client = await connect(box, daemon, { args: ['--max-side', '400'] });
   const resize = (width, height) => daemon.json('PUT', '/v1/screen', { body: { width, height } });
   const acting = client.tool('screen_act', { actions: [...TURN, { type: 'wait', ms: 500 * patience }] });
@@ -118,7 +118,7 @@ boxTest('the screen takes another size in the midst of a call: what is told is f
 
 boxTest('a picture comes only when something changed, or as it is asked for', async (box) => {
   const { daemon, env } = await box.startScreen({ width: 640, height: 400 });
-  await startTurning(box, env, 100, 200, 300, 40);
+  await box.startPainter(env, 'flip', 100, 200, 300, 40);
   const client = await connect(box, daemon);
   const still = await client.tool('screen_act', { actions: [{ type: 'move', x: 5, y: 5 }] });
   assert.deepEqual([still.structuredContent.changed, imagesOf(still).length], [false, 0]);

@@ -10,11 +10,7 @@ import { assertGood, decode, probe, seconds, startColours, startRecording, stopR
 /** Records, kills the daemon, looks at what is left, and starts the next one on the same state. */
 async function killAgain(box, lane, kills, isBusy) {
   const server = await box.startXvfb({ width: 640, height: 480 });
-  if (isBusy) {
-    const painter = box.spawn(`${(await import('./harness.mjs')).build}/tests/painter`,
-      ['animation', '0', '0', '640', '480', '20'], { env: server.env });
-    await waitFor('the animation', () => painter.output().includes('window'), 15000);
-  }
+  if (isBusy) await box.startPainter(server.env, 'animation', 0, 0, 640, 480, 20);
   const stateDir = box.file(`lane${lane}`);
   let left = [];
   for (let i = 0; i <= kills; i++) {
@@ -51,9 +47,7 @@ boxTest(`R03: ${lanes.length * kills} kills at random moments never cost more th
 
 boxTest('a copy of the file at any moment decodes strictly, on busy and still screens', async (box) => {
   const { daemon, env } = await box.startScreen({ width: 640, height: 480 });
-  const { build } = await import('./harness.mjs');
-  const painter = box.spawn(`${build}/tests/painter`, ['animation', '0', '0', '640', '480', '30'], { env });
-  await waitFor('the animation', () => painter.output().includes('window'), 15000);
+  const painter = await box.startPainter(env, 'animation', 0, 0, 640, 480, 30);
   const file = box.file('copied.mp4');
   const { id } = await startRecording(daemon, { path: file });
   // Not the file's size: the first fragment may be there and not be seen yet.
@@ -124,9 +118,7 @@ boxTest('a disk that gets full ends the recording with no_space; the file plays,
   assert(!fs.existsSync(`${seen}/more.mp4`));
   fs.rmSync(`${seen}/filler`);
   // The same when it is full from one moment to the next, in the middle of what moves.
-  const painter = box.spawn(`${(await import('./harness.mjs')).build}/tests/painter`,
-    ['animation', '0', '0', '640', '480', '30'], { env: server.env });
-  await waitFor('the animation', () => painter.output().includes('window'), 15000);
+  await box.startPainter(server.env, 'animation', 0, 0, 640, 480, 30);
   const again = await startRecording(daemon, { path: `${folder}/again.mp4`, quality: 'sharp' });
   await waitFor('some pictures', () => fs.statSync(`${seen}/again.mp4`).size > 50000, 10000);
   try {

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 
-import { boxTest, build, patience, waitFor } from './harness.mjs';
+import { boxTest, patience, waitFor } from './harness.mjs';
 import { act } from './desk.mjs';
 import { assertPixel, assertSamePixels, readPng } from './png.mjs';
 import { control, openTakeover, Person } from './takeovers.mjs';
@@ -13,17 +13,10 @@ import { control, openTakeover, Person } from './takeovers.mjs';
 const CHANGED_ONLY = { shot: { changed_only: true } };
 const TURN = [{ type: 'key', keys: 'a' }];
 
-/** A painter's window, once it is painted. */
-async function painter(box, env, ...args) {
-  const child = box.spawn(`${build}/tests/painter`, args.map(String), { env });
-  await waitFor('the painter', () => child.output().includes('window'), 20000);
-  return child;
-}
-
 /** A screen with a window that turns white and black as keys are pressed; white at first. */
 async function startTurning(box, x = 100, y = 200, w = 300, h = 40, options = {}) {
   const screen = await box.startScreen(options);
-  await painter(box, screen.env, 'flip', x, y, w, h);
+  await box.startPainter(screen.env, 'flip', x, y, w, h);
   await screen.daemon.request('GET', '/v1/shot?wait=stable');
   return screen;
 }
@@ -128,7 +121,7 @@ boxTest('the screen takes another size meanwhile: all of it has changed', async 
 
 boxTest('what never rests does not hold a batch: the deadline comes, and what moves is told', async (box) => {
   const { env, daemon } = await startTurning(box);
-  await painter(box, env, 'animation', 640, 384, 128, 64, 30);
+  await box.startPainter(env, 'animation', 640, 384, 128, 64, 30);
   const reply = await act(daemon, TURN, { settle: { quiet_ms: 500, timeout_ms: 600 }, ...CHANGED_ONLY });
   assert.equal(reply.settled_at_ms, null);
   assert.deepEqual(reply.still_changing, [640, 384, 128, 64]);

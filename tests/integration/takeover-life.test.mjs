@@ -9,7 +9,7 @@ import http from 'node:http';
 import https from 'node:https';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { boxTest, build, isSanitized, patience, waitFor } from './harness.mjs';
+import { boxTest, isSanitized, patience, waitFor } from './harness.mjs';
 import { Boxd } from './boxd/boxd.mjs';
 import { makeLink } from './browsers.mjs';
 import { heldDown, startTerminal } from './desk.mjs';
@@ -166,8 +166,7 @@ boxTest('L12: frozen with a person on it: the daemon is back at once, the person
 
 boxTest('L12: frozen amid viewers, motion and a recording: all go on, and the film leaves the time out', async (box) => {
   const { daemon, server, env } = await startBox(box, { width: 640, height: 400 });
-  const painter = box.spawn(path.join(build, 'tests/painter'), ['animation', '0', '0', '640', '300', '30'], { env });
-  await waitFor('the painter', () => painter.output().includes('window'), 20000);
+  await box.startPainter(env, 'animation', 0, 0, 640, 300, 30);
   const { url } = await openTakeover(daemon);
   const person = await Person.holding(box, url);
   assert.equal((await person.call('watchers', { allow: true })).status, 200);
