@@ -40,6 +40,16 @@ async function runLoop(box, daemon, vendor) {
   return JSON.parse(printed);
 }
 
+/** Waits for the page's button; then the page says `own`, and what is the same in both loops. Resolves to all it says. */
+async function expectDone(done, own) {
+  const state = await waitFor('the button', async () => (await done()).saved.length > 0 && done());
+  const { name, notes, saved, card, clicks } = state;
+  assert.deepEqual({ name, notes, saved, card, clicks },
+    { name: 'Anna Grüße ✓', clicks: { left: 2, double: 1, middle: 1, right: 1 }, ...own });
+  assert(state.scrolled > 0, 'the list is scrolled');
+  return state;
+}
+
 const assertPicture = (base64) => {
   const picture = readPng(Buffer.from(base64, 'base64'));
   assert.deepEqual([picture.width, picture.height], [1024, 640], 'the size that the model speaks in');
@@ -49,13 +59,7 @@ boxTest('Anthropic\'s loop: its tool_use blocks are done, its tool_result blocks
   const { daemon, done } = await startPage(box);
   const messages = await runLoop(box, daemon, 'anthropic');
 
-  const state = await waitFor('the button', async () => (await done()).saved.length > 0 && done());
-  assert.equal(state.name, 'Anna Grüße ✓');
-  assert.equal(state.notes, 'eggs\nmilk\nbread');
-  assert.deepEqual(state.saved, ['ctrl']);
-  assert.equal(state.card, 'bin');
-  assert(state.scrolled > 0, 'the list is scrolled');
-  assert.deepEqual(state.clicks, { left: 2, double: 1, middle: 1, right: 1 });
+  const state = await expectDone(done, { notes: 'eggs\nmilk\nbread', saved: ['ctrl'], card: 'bin' });
   assert(state.held.Shift >= 0.4 && state.held.Shift < 5, `Shift was down for ${state.held.Shift} s`);
 
   const blocks = recorded('anthropic_calls.json').flatMap((turn) => turn.content).filter((block) => block.type === 'tool_use');
@@ -89,13 +93,7 @@ boxTest('OpenAI\'s loop: its computer_call items are done, a screenshot answers 
   const { daemon, done } = await startPage(box);
   const sent = await runLoop(box, daemon, 'openai');
 
-  const state = await waitFor('the button', async () => (await done()).saved.length > 0 && done());
-  assert.equal(state.name, 'Anna Grüße ✓');
-  assert.equal(state.notes, 'milk\nbread');
-  assert.deepEqual(state.saved, ['shift']);
-  assert.equal(state.card, 'shelf');
-  assert(state.scrolled > 0, 'the list is scrolled');
-  assert.deepEqual(state.clicks, { left: 2, double: 1, middle: 1, right: 1 });
+  await expectDone(done, { notes: 'milk\nbread', saved: ['shift'], card: 'shelf' });
 
   const calls = recorded('openai_calls.json').flatMap((response) => response.output).filter((item) => item.type === 'computer_call');
   const items = sent.slice(1).flat();
