@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/http_encode.h"
 #include "cli/arguments.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "client/boxscreen.h"
 
 static const struct {
 	const char *code;
@@ -34,18 +36,14 @@ static int status_of_code(const char *code)
 /* An error reply: {"error":…,"message":…}. */
 static int fail_with_reply(const struct invocation *call, const struct http_answer *answer)
 {
-	const char *code = "", *message = NULL;
-	json_t *reply = json_loadb((const char *)answer->body.data, answer->body.len, 0, NULL);
-	json_unpack(reply, "{s:s,s:s}", "error", &code, "message", &message);
-	if (call->wants_json && reply != NULL)
+	const char *message, *code = boxscreen_answer_error(answer->whole, &message);
+	if (call->wants_json && strcmp(code, "unknown") != 0)
 		output_json(answer->body.data, answer->body.len);
-	if (message != NULL)
+	if (message[0] != '\0')
 		complain("%s", message);
 	else
 		complain("the daemon answered with HTTP status %d", answer->status);
-	int status = status_of_code(code);
-	json_decref(reply);
-	return status;
+	return status_of_code(code);
 }
 
 static void complain_errno(const struct invocation *call, int error)
@@ -54,31 +52,12 @@ static void complain_errno(const struct invocation *call, int error)
 	switch (-error) {
 	case ENOENT:
 	case ECONNREFUSED:
-		complain("no boxscreend answers on %s: start one, or name its socket with --socket "
-			 "or "
+		complain("no boxscreend answers on %s: start one, or name its socket with --socket or "
 			 "$BOXSCREEN_SOCKET",
 			path);
 		break;
-	case EACCES:
-		complain("%s: permission denied: call as the user or in the group that owns the "
-			 "socket",
-			path);
-		break;
-	case ENAMETOOLONG:
-		complain("%s: longer than the 107 bytes that a socket's path may have", path);
-		break;
-	case ETIMEDOUT:
-		complain("the daemon on %s does not answer in time", path);
-		break;
-	case ECONNRESET:
-		complain("the daemon closed the connection before its answer was complete");
-		break;
-	case EPROTO:
-		complain("what answers on %s does not speak HTTP/1.1: is it boxscreend's socket?",
-			path);
-		break;
 	default:
-		complain("%s: %s", path, strerror(-error));
+		complain("%s: %s", path, boxscreen_strerror(error));
 	}
 }
 

@@ -10,7 +10,6 @@
 #include <stddef.h>
 
 #include "base/buffer.h"
-#include "base/http_encode.h"
 
 struct boxscreen_answer;
 
