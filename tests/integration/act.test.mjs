@@ -4,7 +4,6 @@
 // POST /v1/act.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
-import http from 'node:http';
 
 import { boxTest, waitFor } from './harness.mjs';
 import { act, heldDown, keymap, locks, startTerminal, startXev } from './desk.mjs';
@@ -231,21 +230,11 @@ boxTest('without a screen input answers 503 at once, and bad input still 400', a
 boxTest('a million keys of xdotool leave room for shots, and end with their caller', async (box) => {
   const { daemon } = await box.startScreen();
   const typing = new AbortController();
-  const call = fetchOnSocket(daemon.socket, '/v1/xdotool', { args: ['key', '--delay', '0', '--repeat', '1000000', 'a'] }, typing.signal);
+  const call = daemon.request('POST', '/v1/xdotool',
+    { body: { args: ['key', '--delay', '0', '--repeat', '1000000', 'a'] }, signal: typing.signal });
   await new Promise((resolve) => setTimeout(resolve, 300));
   assert.equal((await daemon.request('GET', '/v1/shot')).status, 200);
   typing.abort();
-  await call;
+  await assert.rejects(call, { name: 'AbortError' });
   assert.equal((await act(daemon, [{ type: 'move', x: 5, y: 5 }])).done, 1);
 });
-
-/** A call that is given up when the signal says so. */
-function fetchOnSocket(socketPath, target, body, signal) {
-  const data = JSON.stringify(body);
-  return new Promise((resolve) => {
-    const call = http.request({ socketPath, method: 'POST', path: target, signal, agent: false,
-      headers: { 'Content-Length': Buffer.byteLength(data) } }, resolve);
-    call.on('error', resolve);
-    call.end(data);
-  });
-}

@@ -341,15 +341,16 @@ function firstLine(child, fd, deadlineMs) {
 }
 
 /**
- * One HTTP request to a Unix socket. `body` may be a string, a Buffer, or an object (sent as JSON).
+ * One HTTP request to a Unix socket. `body` may be a string, a Buffer, or an object (sent as JSON); `signal`
+ * gives it up.
  * Resolves to {status, headers, body (Buffer), json()}.
  */
-export function request(socketPath, method, target, { headers = {}, body, timeoutMs = 30000, agent } = {}) {
+export function request(socketPath, method, target, { headers = {}, body, timeoutMs = 30000, agent, signal } = {}) {
   const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
   const data = isPlain ? body : JSON.stringify(body);
   return new Promise((resolve, reject) => {
     const length = data === undefined ? {} : { 'Content-Length': Buffer.byteLength(data) };
-    const call = http.request({ socketPath, method, path: target, agent: agent || false,
+    const call = http.request({ socketPath, method, path: target, agent: agent || false, signal,
       headers: { ...length, ...headers } }, (reply) => {
       const parts = [];
       reply.on('data', (part) => parts.push(part));

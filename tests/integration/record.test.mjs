@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { boxTest, followEvents, isSanitized, patience, waitFor } from './harness.mjs';
 import { openTakeover, Person, startBox } from './takeovers.mjs';
-import { assertGood, decode, isNear, probe, readColours, readSubtitles, seconds, startColours, startRecording,
+import { assertGood, decode, isNear, readColours, readSubtitles, seconds, startColours, startRecording,
   stopRecording } from './video.mjs';
 
 const bytes = (rgb) => [rgb >> 16 & 255, rgb >> 8 & 255, rgb & 255];
