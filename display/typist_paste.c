@@ -130,14 +130,22 @@ void paster_destroy(struct paster *paster)
 	free(paster);
 }
 
+/* Whether the program may ask once more. */
+static bool is_fetching(const struct paster *paster)
+{
+	int64_t since_us = clock_monotonic_us() - selection_owner_last_served_us(paster->owner);
+	struct family_load load;
+	if (since_us < CALM_MS * 1000)
+		return true;
+	return since_us < BUSY_FETCH_US &&
+	       family_load_look(barrier_window_pid(paster->typist->barrier, paster->target), &load) &&
+	       load.is_runnable;
+}
+
 static void finish(struct typist *typist)
 {
 	struct paster *paster = typist->paster;
-	long long since_us = clock_monotonic_us() - selection_owner_last_served_us(paster->owner);
-	struct family_load load;
-	pid_t pid = barrier_window_pid(typist->barrier, paster->target);
-	bool is_busy = since_us < BUSY_FETCH_US && family_load_look(pid, &load) && load.is_runnable;
-	if (since_us < CALM_MS * 1000 || is_busy) {
+	if (is_fetching(paster)) {
 		typist_after_ms(typist, CALM_MS, finish);
 		return;
 	}
