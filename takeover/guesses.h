@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Slows down who guesses secrets: from the eleventh wrong try in a minute on, wrong tries of an
- * address are answered late. Right ones never are: everybody may come from one proxy. Pure; the
- * caller tells the time (monotonic). Addresses are remembered in a bounded table. Main thread only.
+ * address are answered late. Right ones are not, since everybody may come from one proxy, but where the
+ * secret is short enough to be guessed (guesses_delay_ms). Pure; the caller tells the time (monotonic).
+ * Addresses are remembered in a bounded table. Main thread only.
  */
 #ifndef TAKEOVER_GUESSES_H
 #define TAKEOVER_GUESSES_H
@@ -22,8 +23,7 @@ void guesses_destroy(struct guesses *guesses); /* accepts NULL */
 
 /* A wrong try from `address`: how many ms its answer is to wait. */
 int guesses_note(struct guesses *guesses, int64_t now_us, const char *address);
-/* How late the next try is answered, going by the wrong ones so far: where a secret is so short that
-   right tries wait too. */
+/* How late the next try is to be answered, be it right or wrong, going by the wrong ones so far. */
 int guesses_delay_ms(const struct guesses *guesses, int64_t now_us, const char *address);
 
 #endif
