@@ -13,8 +13,6 @@
 #include "cli/replies.h"
 #include "client/boxscreen.h"
 
-/* Some clients refuse a result of more than a megabyte; a picture leaves room for the rest. */
-#define BASE64_MAX 900000
 /* A shot may wait two minutes, and is then encoded. */
 #define SHOT_SILENCE_MS 160000
 
@@ -176,7 +174,7 @@ static bool take_smaller(struct tool_call *call, struct picture *picture, int qu
 static json_t *deliver(struct tool_call *call, const struct space *space, struct picture *picture)
 {
 	static const int qualities[] = {80, 50, 25};
-	for (size_t i = 0; i < ARRAY_LEN(qualities) && strlen(picture->base64) > BASE64_MAX; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(qualities) && strlen(picture->base64) > PICTURE_BASE64_MAX; i++) {
 		if (!take_smaller(call, picture, qualities[i]))
 			break;
 	}
@@ -208,20 +206,28 @@ static int big_endian(const unsigned char *p)
 	return p[0] << 24 | p[1] << 16 | p[2] << 8 | p[3];
 }
 
+bool picture_png_size(const void *data, size_t len, int *width, int *height)
+{
+	const unsigned char *head = data;
+	if (len < 24)
+		return false;
+	*width = big_endian(head + 16);
+	*height = big_endian(head + 20);
+	return true;
+}
+
 /* Size and place out of the answer's headers and the PNG's own. */
 static bool read_shot(const struct boxscreen_answer *answer, struct picture *out)
 {
 	size_t len;
-	const unsigned char *body = (const unsigned char *)boxscreen_answer_body(answer, &len);
+	const char *body = boxscreen_answer_body(answer, &len);
 	const char *origin = boxscreen_answer_header(answer, "X-Shot-Origin");
 	const char *scale = boxscreen_answer_header(answer, "X-Shot-Scale");
-	if (len < 24 || origin == NULL || scale == NULL ||
+	if (!picture_png_size(body, len, &out->width, &out->height) || origin == NULL || scale == NULL ||
 		sscanf(origin, "%lf,%lf", &out->x, &out->y) != 2 ||
 		sscanf(scale, "%lf,%lf", &out->scale_x, &out->scale_y) != 2)
 		return false;
 	out->format = "png";
-	out->width = big_endian(body + 16);
-	out->height = big_endian(body + 20);
 	return out->scale_x > 0 && out->scale_y > 0;
 }
 

@@ -9,8 +9,12 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 struct tool_call;
+
+/* Some clients refuse a result of more than a megabyte; a picture in base64 leaves room for the rest. */
+#define PICTURE_BASE64_MAX 900000
 
 struct space {
 	int screen_width, screen_height;
@@ -32,6 +36,9 @@ void space_follow(struct tool_call *call, struct space *space);
 
 /* A rectangle of the screen in the model's coordinates: [x, y, width, height]. The caller's. */
 json_t *space_rect(const struct space *space, double x, double y, double width, double height);
+
+/* The size that a PNG's own head tells; false for what is too short to have one. */
+bool picture_png_size(const void *data, size_t len, int *width, int *height);
 
 /*
  * Adds a picture as the daemon gives it ({"format","width","height","origin","scale","base64"}), with a

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,14 +20,14 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "cli/base64.h"
+#include "cli/mcp/picture.h"
 #include "cli/mcp/tool.h"
 
 #define TIMEOUT_DEFAULT_S 1800
 #define TIMEOUT_MAX_S     86400
 /* The end of the output is what tells why it failed. */
-#define OUTPUT_MAX  16384
-#define BEAT_MS     15000
-#define PICTURE_MAX (4u << 20)
+#define OUTPUT_MAX 16384
+#define BEAT_MS    15000
 
 static const char *const keeps[] = {"failure", "always", NULL};
 
@@ -200,23 +199,22 @@ static void wait_for_end(struct run_job *job)
 		;
 }
 
-/* The last picture as it is, unless it is too large for a model. */
+/* The last picture as it is, or where it is when it is too large for a model or its client. */
 static void add_picture(struct run_job *job)
 {
-	char *data;
-	size_t len;
+	char *data = NULL;
+	size_t len = 0;
+	int width, height, max_side = job->call->options->max_side;
 	struct buffer text = {0};
-	if (file_read_all(job->picture, PICTURE_MAX, &data, &len) != 0)
-		return;
-	base64_encode(data, len, &text);
-	buffer_append(&text, "", 1);
-	const unsigned char *head = (const unsigned char *)data;
-	int width = len >= 24 ? head[18] << 8 | head[19] : INT_MAX;
-	int height = len >= 24 ? head[22] << 8 | head[23] : INT_MAX;
-	if (width <= job->call->options->max_side && height <= job->call->options->max_side) {
+	if (file_read_all(job->picture, PICTURE_BASE64_MAX / 4 * 3, &data, &len) == 0 &&
+		picture_png_size(data, len, &width, &height) && width <= max_side && height <= max_side) {
+		base64_encode(data, len, &text);
+		buffer_append(&text, "", 1);
 		tool_text(job->call, "The command's own screen at the end, %dx%d (not the box's):", width,
 			height);
 		tool_picture(job->call, "image/png", (const char *)text.data);
+	} else {
+		tool_text(job->call, "A picture of the command's own screen at the end: %s", job->picture);
 	}
 	buffer_finish(&text);
 	free(data);

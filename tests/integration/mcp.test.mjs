@@ -209,6 +209,12 @@ boxTest('what would be too large for clients comes as JPEG, with the same coordi
     assert.deepEqual([shot.structuredContent.width, shot.structuredContent.height, shot.structuredContent.format], [1280, 800, 'jpeg']);
     if (input.link) assert.equal((await bytesOf(shot.structuredContent.url)).toString('latin1', 1, 4), 'PNG');
   }
+  // The last picture of a screen that is gone cannot be taken once more.
+  const command = `"${programs.xhelper}" picture noise.ppm >painted & until [ -s painted ]; do sleep 0.05; done; exit 1`;
+  const run = await client.tool('screen_run', { command, cwd: box.folder, video: box.file('n.mp4') });
+  assert.equal(imagesOf(run).length, 0);
+  assert.match(textOf(run), /A picture of the command's own screen at the end: \/.*\/n\.png/);
+  assert(fs.statSync(box.file('n.png')).size > 1e6);
 });
 
 boxTest('clients that drop pictures beside structuredContent get the facts as text', async (box) => {
