@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "cli/absolute_path.h"
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/command.h"
@@ -16,28 +17,6 @@
 
 /* Finishing a long recording takes the daemon a while. */
 #define FINISH_SILENCE_MS 120000
-
-/* A file as the daemon must be told it: it has another folder. */
-static char *absolute(const char *path)
-{
-	char *folder = path[0] != '/' ? getcwd(NULL, 0) : NULL;
-	char *whole = folder != NULL ? xasprintf("%s/%s", folder, path) : xstrdup(path);
-	free(folder);
-	/* "./a.mp4" and "../a.mp4" are what people write; the daemon wants neither. */
-	char *real = NULL, *slash = strrchr(whole, '/');
-	if (slash != NULL && slash != whole) {
-		*slash = '\0';
-		real = realpath(whole, NULL);
-		*slash = '/';
-	}
-	if (real != NULL) {
-		char *joined = xasprintf("%s%s", strcmp(real, "/") == 0 ? "" : real, slash);
-		free(real);
-		free(whole);
-		return joined;
-	}
-	return whole;
-}
 
 /* Options that the daemon judges, as members of the body. False: one was no text; that was said. */
 static bool add_options(const struct invocation *call, json_t *body)
@@ -145,7 +124,7 @@ static bool add_output(const struct invocation *call, json_t *body)
 	const char *output = invocation_value(call, "output");
 	if (output == NULL)
 		return true;
-	char *path = absolute(output);
+	char *path = absolute_path(output);
 	bool is_good = client_set_text(call, body, "path", path);
 	free(path);
 	return is_good;

@@ -18,6 +18,7 @@
 #include "base/alloc.h"
 #include "base/atomic_file.h"
 #include "base/clock.h"
+#include "cli/absolute_path.h"
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/descendants.h"
@@ -90,21 +91,6 @@ static char *find_daemon(void)
 		free(path);
 	}
 	return xstrdup("boxscreend");
-}
-
-static char *absolute(const char *path)
-{
-	char *folder = path[0] != '/' ? getcwd(NULL, 0) : NULL;
-	char *whole = folder != NULL ? xasprintf("%s/%s", folder, path) : xstrdup(path);
-	char *slash = strrchr(whole, '/');
-	*slash = '\0';
-	char *real = realpath(slash == whole ? "/" : whole, NULL);
-	*slash = '/';
-	char *out = real != NULL ? xasprintf("%s%s", strcmp(real, "/") == 0 ? "" : real, slash) : xstrdup(whole);
-	free(real);
-	free(whole);
-	free(folder);
-	return out;
 }
 
 /* Processes */
@@ -271,7 +257,7 @@ static json_t *ask(struct guardian *guardian, const char *target, json_t *body)
 
 static bool start_recording(struct guardian *guardian)
 {
-	guardian->record = absolute(guardian->wish->record);
+	guardian->record = absolute_path(guardian->wish->record);
 	struct stat st;
 	/* The video of an earlier run; a device or a folder is not touched. */
 	if (lstat(guardian->record, &st) == 0 && S_ISREG(st.st_mode))

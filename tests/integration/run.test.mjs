@@ -49,6 +49,8 @@ boxTest('run passes the exit status on, and says what went wrong before the comm
   assert.equal(await status('--', '/etc/passwd'), 126);
   assert.equal(await status('--size', '9x9', '--', 'true'), 125);
   assert.equal(await status('--record', box.file('none/a.mp4'), '--', 'true'), 125);
+  const nowhere = await box.run('sh', ['-c', `mkdir gone && cd gone && rmdir ../gone && exec "${programs.boxscreen}" run --record a.mp4 -- true`]);
+  assert.deepEqual([nowhere.status, nowhere.stderr], [125, "boxscreen: path: must be an absolute path; leave it out for a place of the daemon's own\n"]);
   assert.equal(await status('--record', box.file('a.avi'), '--', 'true'), 2);
   assert.equal(await status('--keep', 'failure', '--', 'true'), 2);
   assert.equal(await status(), 2);
