@@ -42,7 +42,6 @@ struct run {
 	/* the action under way */
 	int step;                  /* clicks, chords or path points done */
 	struct drag_path path;
-	uint64_t typist_id;        /* newest request; 0: none */
 	int typist_pending;        /* requests whose `done` has not come */
 	bool is_modified;          /* the modifiers are down */
 	uint64_t frame_id;         /* 0: none */

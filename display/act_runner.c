@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -167,8 +166,7 @@ void act_note_held(struct run *run, bool is_button, uint32_t code, bool is_down)
 static void send_keysym(struct run *run, uint32_t keysym, bool is_down)
 {
 	run->typist_pending++;
-	run->typist_id = typist_keysym(run->runner->hand->typist, run->ticket, is_down, keysym,
-		on_typed, run->runner);
+	typist_keysym(run->runner->hand->typist, run->ticket, is_down, keysym, on_typed, run->runner);
 }
 
 /* Presses (in order) or releases (reversed) the action's modifiers, then goes on with `then`. */
@@ -192,8 +190,8 @@ static void press_chord(struct run *run)
 		.repeat = action->count, .hold_ms = action->duration_ms};
 	run->after_typing = press_chord;
 	run->typist_pending++;
-	run->typist_id = typist_key(run->runner->hand->typist, run->ticket,
-		&action->chords[run->step++], &options, on_typed, run->runner);
+	typist_key(run->runner->hand->typist, run->ticket, &action->chords[run->step++], &options,
+		on_typed, run->runner);
 }
 
 static void do_key_edge(struct run *run, bool is_down)
@@ -217,8 +215,8 @@ static void do_type(struct run *run)
 		.via_paste = action->via_paste, .delay_ms = action->delay_ms};
 	run->after_typing = act_action_done;
 	run->typist_pending++;
-	run->typist_id = typist_type(run->runner->hand->typist, run->ticket, action->text,
-		action->text_len, &options, on_typed, run->runner);
+	typist_type(run->runner->hand->typist, run->ticket, action->text, action->text_len, &options,
+		on_typed, run->runner);
 }
 
 void act_request_frame(

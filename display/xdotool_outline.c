@@ -49,6 +49,9 @@ void xdotool_tell_chain(struct xdotool_run *run)
 {
 	struct xdotool_outline outline = {0};
 	const char *last = NULL;
+	int64_t now_us = clock_monotonic_us();
+	if (run->on_chain == NULL || (run->told_us != 0 && now_us - run->told_us < PAUSE_US))
+		return;
 	for (size_t i = 0; i < run->chain.count; i++) {
 		const struct xdotool_command *command = &run->chain.commands[i];
 		if (only_looks(command))
@@ -57,9 +60,7 @@ void xdotool_tell_chain(struct xdotool_run *run)
 		add_point(&outline, command);
 		last = command->spec->name;
 	}
-	int64_t now_us = clock_monotonic_us();
-	if (last == NULL || run->on_chain == NULL ||
-		(run->told_us != 0 && now_us - run->told_us < PAUSE_US))
+	if (last == NULL)
 		return;
 	run->told_us = now_us;
 	run->on_chain(run->done_arg, &outline);
