@@ -47,7 +47,7 @@ static void read_instructions(struct json_reader *reader, json_t **out)
 }
 
 /* Options of the picture that comes with the outcome; false or null: none. */
-static void read_shot(struct json_reader *reader, json_t **out)
+static void read_shot(struct json_reader *reader, struct takeover_request *wanted)
 {
 	const json_t *value = json_object_get(reader->object, "shot"), *ignored;
 	struct shot_options options = shot_defaults;
@@ -55,12 +55,14 @@ static void read_shot(struct json_reader *reader, json_t **out)
 	json_read_any(reader, "shot", &ignored);
 	json_reader_explain(reader, "shot",
 		"{\"anyOf\":[{\"type\":\"boolean\"},{\"$ref\":\"#/components/schemas/ShotOptions\"}]}");
+	wanted->has_shot = value != NULL;
 	if (value == NULL)
-		*out = json_object();
+		wanted->shot = json_object();
 	if (value == NULL || json_is_null(value) || json_is_false(value))
 		return;
-	*out = json_is_true(value) ? json_object() : json_incref((json_t *)(uintptr_t)value);
-	json_reader_init(&inner, *out, "shot");
+	wanted->shot =
+		json_is_true(value) ? json_object() : json_incref((json_t *)(uintptr_t)value);
+	json_reader_init(&inner, wanted->shot, "shot");
 	shot_options_read(&inner, &options);
 	const char *fault = shot_options_check(&options);
 	if (fault != NULL)
@@ -76,9 +78,10 @@ static void read_takeover(struct json_reader *reader, struct takeover_request *w
 		json_reader_fail(reader, "note",
 			"must say in 1 to %d characters what the person is to do, and why",
 			MESSAGE_LENGTH_MAX);
-	json_read_int(reader, "timeout_s", 1, TAKEOVER_TIMEOUT_MAX_S, &wanted->timeout_s);
+	wanted->has_timeout = json_read_int(
+		reader, "timeout_s", 1, TAKEOVER_TIMEOUT_MAX_S, &wanted->timeout_s);
 	read_instructions(reader, &wanted->instructions);
-	read_shot(reader, &wanted->shot);
+	read_shot(reader, wanted);
 }
 
 json_t *body_takeover_create(void)
@@ -102,8 +105,6 @@ void command_takeover_create(
 		return;
 	json_reader_init(&reader, body, "");
 	read_takeover(&reader, &wanted);
-	wanted.has_timeout = json_object_get(body, "timeout_s") != NULL;
-	wanted.has_shot = json_object_get(body, "shot") != NULL;
 	if (reply_finish_reading(request, &reader)) {
 		json_t *answer = takeovers_open(service->takeovers, &wanted, &is_new);
 		if (answer != NULL)
