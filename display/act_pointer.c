@@ -12,11 +12,7 @@
 
 /* Between the clicks of one double or triple click: toolkits count up to 200–500 ms as one. */
 #define CLICK_PAUSE_MS 30
-/*
- * A double or triple click is none when a click at the same spot has gone before by less than this: the
- * toolkits count on. Chromium and others take up to 500 ms as one.
- */
-#define CLICKS_APART_MS     550
+/* Further apart than this clicks are not at the same spot (ACTION_CLICKS_APART_MS). */
 #define CLICKS_APART_PIXELS 10
 /* How long the program under the end of a drag may take to take it in before the button goes up. */
 #define DROP_WAIT_MS 1000
@@ -59,9 +55,9 @@ static void click_start(struct run *run)
 {
 	const struct action *action = act_action(run);
 	int64_t since_us = clock_monotonic_us() - run->runner->clicked_us;
-	if (action->count > 1 && since_us < CLICKS_APART_MS * 1000 &&
+	if (action->count > 1 && since_us < ACTION_CLICKS_APART_MS * 1000 &&
 		!is_elsewhere(run->runner, action))
-		act_after_ms(run, CLICKS_APART_MS - since_us / 1000, click_once);
+		act_after_ms(run, ACTION_CLICKS_APART_MS - since_us / 1000, click_once);
 	else
 		click_once(run);
 }

@@ -71,6 +71,12 @@ struct action_list {
 #define ACTION_TEXT_MAX   (1u << 20)
 #define ACTION_WAIT_MAX_MS 100000
 
+/*
+ * A double or triple click is none when a click at the same spot has gone before by less than this: the
+ * toolkits count on. Chromium and others take up to 500 ms as one. So it waits for that.
+ */
+#define ACTION_CLICKS_APART_MS 550
+
 /* What coordinates mean: the screen's size and the size of the picture that the caller saw (equal
    when it saw the screen itself). */
 struct action_space {

@@ -32,7 +32,6 @@ struct socket_look {
 };
 
 struct answer {
-	bool is_found;
 	bool has_queue;
 	uint32_t unread, unsent; /* to the client; by the client, not yet read by the server */
 	uint32_t peer;
@@ -118,7 +117,6 @@ static bool ask(struct socket_look *look, uint32_t inode, uint32_t show, struct 
 	if (reply.head.nlmsg_type != SOCK_DIAG_BY_FAMILY ||
 		reply.head.nlmsg_len < NLMSG_LENGTH(sizeof(struct unix_diag_msg)))
 		return false;
-	out->is_found = true;
 	const struct unix_diag_msg *message = NLMSG_DATA(&reply.head);
 	const struct rtattr *attribute = (const void *)(message + 1);
 	long rest = (long)(reply.head.nlmsg_len - NLMSG_LENGTH(sizeof(*message)));

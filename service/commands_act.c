@@ -26,8 +26,6 @@
 #define GRACE_MS 12000
 /* A character of text takes less than this into any program measured. */
 #define CHARACTER_MS 20
-/* A double click waits so long for an earlier click to be over (display/act_pointer.c). */
-#define CLICKS_APART_MS 600
 /* Of the names of its actions a batch's chapter and step have about so many. */
 #define MARK_BYTES 60
 
@@ -412,7 +410,7 @@ static int time_allowance_ms(const struct act_job *job)
 		ms += action->duration_ms + action->timeout_ms + 200;
 		ms += (int64_t)action->text_len * (action->delay_ms + CHARACTER_MS);
 		ms += (int64_t)action->path_count * 200 + action->count * 40;
-		ms += action->type == ACTION_CLICK && action->count > 1 ? CLICKS_APART_MS : 0;
+		ms += action->type == ACTION_CLICK && action->count > 1 ? ACTION_CLICKS_APART_MS : 0;
 	}
 	return ms > 3600000 ? 3600000 : (int)ms;
 }
