@@ -64,7 +64,7 @@ struct film {
 	bool is_ending, is_key_wanted, is_private, was_told_private;
 	int opening_left;               /* pictures of it that are to come */
 	int64_t public_since_us;        /* frames before are not shown */
-	int64_t uncovered_us;           /* awake, when the card went: what is shown since is no older */
+	int64_t turned_us;              /* awake, when the card came or went: what is shown since is no older */
 	struct frame *newest;           /* that came since the thread looked; NULL: none */
 	uint64_t newest_serial;         /* of the last that came; 0: none, or a card is shown */
 	pixman_region32_t damage;       /* since then */
@@ -132,7 +132,7 @@ struct news {
 	struct film_event *events;
 	size_t event_count;
 	struct list syncs;
-	bool is_key_wanted, is_any_key_first, is_private, is_opening;
+	bool is_key_wanted, is_any_key_first, is_private, is_card_new, is_opening;
 	int64_t still_us, key_interval_us;
 };
 
@@ -147,6 +147,7 @@ static void take_news(struct film *film, struct news *news)
 		.event_count = film->event_count,
 		.is_key_wanted = film->is_key_wanted,
 		.is_private = film->is_private,
+		.is_card_new = film->is_private && !film->was_told_private,
 		.is_opening = film->opening_left > 0,
 		.is_any_key_first = film->keys_count > 0,
 		.still_us = still_us(film),
@@ -219,17 +220,19 @@ static bool is_key_due(
 	return film->since_key >= 2 * KEY_PICTURES || passed_us >= 2 * news->key_interval_us;
 }
 
-/* The awake time of a picture: of its frame, or now for what we drew ourselves. */
+/* The awake time of a picture: of its frame, of the card's coming, or now for what else we drew. */
 static int64_t picture_time_us(struct film *film, const struct news *news)
 {
 	pthread_mutex_lock(&film->lock);
 	int64_t now_us = awake_clock_now(&film->clock, clock_monotonic_us());
 	int64_t time_us = now_us;
-	if (news->frame != NULL && !news->is_key_wanted && !news->is_opening) {
+	if (news->is_card_new && !news->is_key_wanted) {
+		time_us = film->turned_us;
+	} else if (news->frame != NULL && !news->is_key_wanted && !news->is_opening) {
 		time_us = news->frame->taken_us - film->clock.frozen_us;
 		/* The screen may have stood still since a person's last deed: nothing tells when that was. */
-		if (time_us < film->uncovered_us)
-			time_us = film->uncovered_us;
+		if (time_us < film->turned_us)
+			time_us = film->turned_us;
 		if (time_us > now_us)
 			time_us = now_us;
 	}
@@ -521,7 +524,7 @@ void film_set_private(struct film *film, bool is_private)
 	if (film->is_private != is_private) {
 		film->is_private = is_private;
 		film->public_since_us = INT64_MAX;
-		film->uncovered_us = awake_clock_now(&film->clock, clock_monotonic_us());
+		film->turned_us = awake_clock_now(&film->clock, clock_monotonic_us());
 		film->newest_serial = 0;
 		old = film->newest;
 		film->newest = NULL;

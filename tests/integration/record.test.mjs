@@ -410,8 +410,7 @@ boxTest('while a person has the screen, recordings and the replay show a card; c
     assert(seen.some(({ rgb }) => isNear(rgb, [0x22, 0x2c, 0x3a], 6)), `${name}: a card in its place`);
     const card = seen.find(({ rgb }) => isNear(rgb, [0x22, 0x2c, 0x3a], 6));
     const back = seen.find(({ at, rgb }) => at > card.at && isNear(rgb, [0, 0xc0, 0], 40));
-    // A film whose thread gets no processor for seconds, as under the sanitizers, takes that for a freeze.
-    assert(back.at - card.at > (name === 'other' ? 2 : 3) - (isSanitized ? 1.2 : 0), `${name}: the card stays until the hand back: ${JSON.stringify([card, back])}`);
+    assert(back.at - card.at > (name === 'other' ? 2.4 : 3.6), `${name}: the card stays until the hand back: ${JSON.stringify([card, back])}`);
     assert(isNear(seen.at(-1).rgb, [0, 0xc0, 0]), `${name}: the screen is back, though nothing has changed since`);
   }
   assert.deepEqual(recording.chapters.map((chapter) => chapter.text),
