@@ -168,6 +168,14 @@ export async function heldDown(box, env) {
   return held;
 }
 
+/** Fails when something stays down. What a viewer lets go arrives a moment after what its press has typed. */
+export async function expectNoneHeld(box, env) {
+  let held;
+  await waitFor('nothing to be down', async () => (held = await heldDown(box, env)).length === 0).catch((error) => {
+    throw new Error(`${error.message}: ${held}`);
+  });
+}
+
 /** The keymap as two tools print it. */
 export async function keymap(box, env) {
   const text = await box.ok('xmodmap', ['-pke'], { env });

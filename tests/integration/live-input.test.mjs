@@ -4,7 +4,7 @@
 // terminal. After each case nothing is held and the keymap is as before.
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { heldDown, keymap, startBrowser, startGtkEntry, startTerminal } from './desk.mjs';
+import { expectNoneHeld, keymap, startBrowser, startGtkEntry, startTerminal } from './desk.mjs';
 import { boxTest, waitFor } from './harness.mjs';
 import { LIKE_NOVNC, Rfb, TIGHT } from './rfb.mjs';
 
@@ -81,7 +81,7 @@ async function playCase(box, { daemon, env, connect }, program, steps, text) {
   const client = await connect();
   await play(client, steps);
   await program.expect(text);
-  assert.deepEqual(await heldDown(box, env), []);
+  await expectNoneHeld(box, env);
   client.destroy();
   await waitFor('it to be gone', async () => (await daemon.json('GET', '/v1/status')).viewers.length === 0);
 }
@@ -121,7 +121,7 @@ boxTest('17: Caps Lock on the screen changes no letter', async (box) => {
   client.tap(NAMES.Caps_Lock); // a viewer without lights: its letters have the right case already
   await play(client, 'd E');
   await terminal.expect('dE');
-  assert.deepEqual(await heldDown(box, env), []);
+  await expectNoneHeld(box, env);
 });
 
 boxTest('QEMU key events: the keysym decides, and the place where there is no keysym', async (box) => {
@@ -149,7 +149,7 @@ boxTest('two controllers: who types has the screen, and their keys do not mix', 
   await terminal.expect('A');
   second.tap(0x62); // takes over: the first one's Shift is let go
   await terminal.expect('b');
-  assert.deepEqual(await heldDown(box, env), []);
+  await expectNoneHeld(box, env);
   first.key(NAMES.Shift_L, false);
   first.tap(0x63);
   await terminal.expect('c');

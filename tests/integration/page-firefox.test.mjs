@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { describe } from 'node:test';
 import puppeteer from 'puppeteer-core';
-import { heldDown, startTerminal } from './desk.mjs';
+import { expectNoneHeld, startTerminal } from './desk.mjs';
 import { boxTest, patience, waitFor } from './harness.mjs';
 import { getTakeover, openTakeover } from './page.mjs';
 import { openState, STATES } from './page-states.mjs';
@@ -86,7 +86,7 @@ describe('Firefox', { concurrency: 3 }, () => {
         .match(/valuator\[0\]=(\d+)[^]*valuator\[1\]=(\d+)/);
       return Math.abs(x - 640) <= 1 && Math.abs(y - 400) <= 1;
     }, 5000, 50);
-    assert.deepEqual(await heldDown(box, env), []);
+    await expectNoneHeld(box, env);
     assert.equal((await daemon.json('GET', '/v1/status')).viewers[0].role, 'control');
     await page.reload();
     await waitFor('control again', async () => await phase(page) === 'control', 15000, 50);
