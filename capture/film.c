@@ -42,6 +42,8 @@
 #define STILL_US              3600000000
 /* A frame may come so much before its turn: timers are late by as much. */
 #define EARLY_US              2000
+/* The first picture has the pointer, which the display thread tells of; it waits for that so long. */
+#define POINTER_WAIT_US       500000
 /* The encoder gives way to the programs on the screen. */
 #define NICENESS              10
 
@@ -64,6 +66,7 @@ struct film {
 	bool is_ending, is_key_wanted, is_private, was_told_private;
 	int opening_left;               /* pictures of it that are to come */
 	int64_t public_since_us;        /* frames before are not shown */
+	int64_t pointer_wait_end_us;    /* monotonic; 0: the pointer is known, or not shown */
 	int64_t turned_us;              /* awake, when the card came or went: what is shown since is no older */
 	struct frame *newest;           /* that came since the thread looked; NULL: none */
 	uint64_t newest_serial;         /* of the last that came; 0: none, or a card is shown */
@@ -109,7 +112,11 @@ static int64_t next_us(struct film *film, int64_t now_us)
 	int64_t next = now_us + AWAKE_TICK_US;
 	if (film->sink_count == 0 && list_is_empty(&film->syncs))
 		return next; /* nobody would see it */
-	if (film->is_key_wanted || !list_is_empty(&film->syncs))
+	if (!list_is_empty(&film->syncs))
+		return now_us;
+	if (now_us < film->pointer_wait_end_us)
+		return film->pointer_wait_end_us;
+	if (film->is_key_wanted)
 		return now_us;
 	int64_t overlay_us = film_canvas_next_us(film->canvas, now_us);
 	int64_t change_us = has_news(film) || film->opening_left > 0 ? now_us : overlay_us;
@@ -352,6 +359,7 @@ static void on_view(void *arg, const struct live_view *view)
 		film->pointer_y = view->pointer_y;
 		film->has_pointer_news = true;
 	}
+	film->pointer_wait_end_us = 0;
 	if (has_news(film))
 		pthread_cond_signal(&film->wake);
 	pthread_mutex_unlock(&film->lock);
@@ -407,6 +415,8 @@ struct film *film_create(
 	film->first_width = frame->width;
 	film->first_height = frame->height;
 	film->pointer_x = film->pointer_y = -1;
+	if (settings->shows_cursor)
+		film->pointer_wait_end_us = clock_monotonic_us() + POINTER_WAIT_US;
 	init_locks(film);
 	list_init(&film->sinks);
 	list_init(&film->syncs);
