@@ -65,17 +65,16 @@ static int open_beside(int folder, const char *name, mode_t mode, char **temp_na
 	return -EEXIST;
 }
 
-/* Whether what is there may be renamed over. */
-static int check_place(int folder, const char *name, int flags)
+int atomic_file_check_at(int folder, const char *name, int flags)
 {
 	struct stat st;
-	if ((flags & ATOMIC_FILE_REGULAR) &&
-		fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode))
-		return -ELOOP;
-	/* Followed through links, so that root does not rename a picture over /dev/null. */
-	if (fstatat(folder, name, &st, 0) == 0 && !S_ISREG(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
-	return 0;
+	/* Else followed through links, so that root does not rename a picture over /dev/null. */
+	int how = flags & ATOMIC_FILE_REGULAR ? AT_SYMLINK_NOFOLLOW : 0;
+	if (fstatat(folder, name, &st, how) < 0)
+		return how == 0 || errno == ENOENT ? 0 : -errno;
+	if (S_ISREG(st.st_mode))
+		return 0;
+	return S_ISLNK(st.st_mode) ? -ELOOP : S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
 }
 
 /* Which file is there now, with the times that the rename has set; or the one that was. */
@@ -91,7 +90,7 @@ int atomic_file_write_at(int folder, const char *name, const void *data, size_t 
 	int flags, struct stat *written)
 {
 	struct stat st = {0};
-	int place = check_place(folder, name, flags);
+	int place = atomic_file_check_at(folder, name, flags);
 	if (place < 0)
 		return place;
 	char *temp_name = NULL;
@@ -107,7 +106,7 @@ int atomic_file_write_at(int folder, const char *name, const void *data, size_t 
 		ret = -errno;
 	/* Again: writing takes time. What still slips in between is replaced, never followed. */
 	if (ret == 0)
-		ret = check_place(folder, name, flags);
+		ret = atomic_file_check_at(folder, name, flags);
 	if (ret == 0 && renameat(folder, temp_name, folder, name) < 0)
 		ret = -errno;
 	if (ret < 0)

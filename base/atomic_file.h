@@ -41,6 +41,12 @@ int atomic_file_write_at(int folder, const char *name, const void *data, size_t 
 	int flags, struct stat *written);
 
 /*
+ * Whether atomic_file_write_at would put a file there: 0 when nothing or a regular file is, else
+ * its error. atomic_file_write_at looks by itself; this is for who wants to know before there is data.
+ */
+int atomic_file_check_at(int folder, const char *name, int flags);
+
+/*
  * Reads a whole file of at most max_len bytes into *out (NUL added behind, caller frees) and its
  * length into *len. Returns 0 or a negative errno; -EFBIG when it is larger.
  */

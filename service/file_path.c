@@ -2,12 +2,11 @@
 #include "service/file_path.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/file_folder.h"
 
 /* A file beside it gets a longer name for a while; file systems take 255. */
@@ -39,18 +38,13 @@ const char *file_path_fault(const char *path)
 
 int file_path_check(const char *path)
 {
-	struct stat st;
 	const char *name;
 	int folder = file_folder_open(path, &name);
 	if (folder < 0)
 		return folder;
-	int ret = fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	int ret = atomic_file_check_at(folder, name, ATOMIC_FILE_REGULAR);
 	close(folder);
-	if (ret < 0)
-		return ret == -ENOENT ? 0 : ret;
-	if (S_ISREG(st.st_mode))
-		return 0;
-	return S_ISLNK(st.st_mode) ? -ELOOP : S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST;
+	return ret;
 }
 
 const char *file_path_error(int error)
