@@ -265,7 +265,7 @@ describe('typing', { concurrency: 4 }, () => {
   boxTest('everything by keyboard alone: order, sheets, dialogs, the way out of the stage', async (box) => {
     const { takeover, target, visitor, page, daemon } = await start(box, { device: DESKTOP, takes: false });
     const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.textContent);
-    assert.equal(await focused(), 'card-take');
+    await waitFor('the first button to have the focus', async () => await focused() === 'card-take');
     await page.keyboard.press('Enter');
     await visitor.expectPhase('control');
     await visitor.expectPicture();

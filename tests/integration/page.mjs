@@ -38,7 +38,7 @@ export class Visitor {
     await visitor.page.addInitScript(watchPage);
     if (script) await visitor.page.addInitScript(script);
     await visitor.page.goto(url);
-    if (waits) await visitor.page.locator('body:not([data-phase=opening])').waitFor();
+    if (waits) await visitor.page.locator('body[data-phase]:not([data-phase=opening])').waitFor();
     return visitor;
   }
 
