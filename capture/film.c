@@ -427,7 +427,7 @@ struct film *film_create(
 		film_free(film);
 		return NULL;
 	}
-	film->watch = (struct live_watch){.on_view = on_view, .arg = film};
+	film->watch = (struct live_watch){.fps = settings->fps, .on_view = on_view, .arg = film};
 	screen_watch_live(screen, &film->watch);
 	return film;
 }

@@ -75,6 +75,12 @@ void frame_feed_on_damage(struct frame_feed *feed)
 		loop_timer_arm(feed->timer, soonest_wait_ms(feed));
 }
 
+void frame_feed_hurry(struct frame_feed *feed)
+{
+	if (loop_timer_is_armed(feed->timer))
+		frame_feed_on_damage(feed);
+}
+
 static void deliver(struct frame_feed *feed)
 {
 	struct frame *frame = grabber_frame(feed->grabber);

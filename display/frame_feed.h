@@ -40,4 +40,7 @@ void frame_feed_remove(struct frame_feed *feed, struct frame_watch *watch);
 /* To be called by the grabber's owner when there is damage or a new size. */
 void frame_feed_on_damage(struct frame_feed *feed);
 
+/* A watcher's min_interval_ms is shorter now: a frame that waits for its turn comes as soon. */
+void frame_feed_hurry(struct frame_feed *feed);
+
 #endif

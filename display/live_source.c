@@ -20,13 +20,24 @@
 #include "display/xprop.h"
 
 /*
- * How many pictures a second go out while the screen keeps changing. More than the 30 of videos, so
- * that there is one to spare for a letter that is typed meanwhile: those to spare are saved up, and
- * the answer to a key does not wait for the next frame of a video.
+ * How many pictures a second go out while the screen keeps changing: all of it, or a small part, which
+ * costs less. More than the 30 of videos, so that there is one to spare for a letter that is typed
+ * meanwhile: those to spare are saved up, and the answer to a key does not wait for the next frame of a
+ * video.
  */
-#define FRAMES_PER_S   38
-#define FRAMES_SAVED   2
-#define FRAME_LEAST_MS 8
+#define FRAMES_PER_S_ALL  38
+#define FRAMES_PER_S_PART 46
+/* One who wants fewer has a turn of their own, and no frame shall miss it. */
+#define FRAMES_SPARE      1.1
+#define FRAMES_SAVED      2
+#define FRAME_LEAST_MS    8
+/*
+ * For so long after a key or a click all pictures go out: one of them has what it did. While more moves than
+ * goes out the first is put off for as long as programs mostly take to draw: encoding another would only
+ * keep the encoder from that one.
+ */
+#define ANSWER_US         60000
+#define ANSWER_DRAWN_MS   4
 /* The pointer is asked for at most so often while it moves. */
 #define POINTER_INTERVAL_MS 16
 /* Smaller moving things (a spinner, a caret) cost less as they are than as a video. */
@@ -58,6 +69,7 @@ struct live_source {
 	struct frame *last;               /* what was told last */
 	double saved_frames;              /* that may go out at once */
 	int64_t frame_us;                 /* when the last one did */
+	int64_t answer_end_us;            /* until then an answer is expected */
 	struct rect hot_extents;          /* exactly what moved so far inside the activity's answer */
 	int hot_growths;                  /* how often that has grown since the motion began */
 	struct rect hot;
@@ -256,24 +268,56 @@ static void sharpen(const struct live_source *source, const struct frame *before
 	pixman_region32_fini(&sharp);
 }
 
-/* Notes that a frame goes out, and sets when the next one may. */
-static void pace(struct live_source *source, int64_t now_us)
+static double frames_per_s(const struct live_source *source, const struct frame *frame)
 {
-	double gained = (double)(now_us - source->frame_us) * FRAMES_PER_S / 1e6;
+	double part = (double)area_of(&source->hot) / ((double)frame->width * frame->height);
+	double all = FRAMES_PER_S_PART - (FRAMES_PER_S_PART - FRAMES_PER_S_ALL) * (part < 1 ? part : 1);
+	double most = 1;
+	const struct live_watch *watch;
+	list_for_each(watch, &source->watches, link) {
+		double wanted = watch->fps > 0 ? watch->fps * FRAMES_SPARE : all;
+		if (wanted > most)
+			most = wanted;
+	}
+	return most;
+}
+
+/* Notes that this frame goes out, and sets when the next one may. */
+static void pace(struct live_source *source, const struct frame *frame, int64_t now_us)
+{
+	double rate = frames_per_s(source, frame);
+	double gained = (double)(now_us - source->frame_us) * rate / 1e6;
 	source->frame_us = now_us;
 	source->saved_frames += gained;
 	if (source->saved_frames > FRAMES_SAVED)
 		source->saved_frames = FRAMES_SAVED;
 	source->saved_frames -= 1;
-	double wait_ms = (1 - source->saved_frames) * 1000 / FRAMES_PER_S;
+	if (now_us < source->answer_end_us) {
+		if (source->saved_frames < 0)
+			source->saved_frames = 0; /* what comes later does not pay for it */
+		source->frame_watch.min_interval_ms = FRAME_LEAST_MS;
+		return;
+	}
+	double wait_ms = (1 - source->saved_frames) * 1000 / rate;
 	source->frame_watch.min_interval_ms =
 		source->saved_frames >= 1 ? FRAME_LEAST_MS : (int)wait_ms + 1;
+}
+
+void live_source_expect_answer(struct live_source *source)
+{
+	int64_t now_us = clock_monotonic_us();
+	int drawn_ms = source->saved_frames >= 1
+			       ? 0
+			       : (int)((now_us - source->frame_us) / 1000) + ANSWER_DRAWN_MS;
+	source->answer_end_us = now_us + ANSWER_US;
+	source->frame_watch.min_interval_ms = drawn_ms > FRAME_LEAST_MS ? drawn_ms : FRAME_LEAST_MS;
+	frame_feed_hurry(source->feed);
 }
 
 static void on_frame(void *arg, struct frame *frame)
 {
 	struct live_source *source = arg;
-	pace(source, clock_monotonic_us());
+	pace(source, frame, clock_monotonic_us());
 	struct frame *before = source->last;
 	pixman_region32_t damage;
 	pixman_region32_init(&damage);

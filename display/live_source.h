@@ -47,6 +47,7 @@ struct live_watch {
 	struct list link;                                      /* private */
 	bool is_new;                                           /* private */
 	bool wants_clipboard;
+	int fps;                                               /* wanted at most; 0: what there is */
 	void (*on_view)(void *arg, const struct live_view *view);
 	/* CLIPBOARD's new text in UTF-8, unless this process put it there. May be NULL. */
 	void (*on_clipboard)(void *arg, const char *text, size_t len);
@@ -59,6 +60,9 @@ void live_source_destroy(struct live_source *source); /* accepts NULL */
 /* The connection to look at, all NULL while there is none. Watches stay over a change. */
 void live_source_set_screen(struct live_source *source, struct xconn *conn,
 	struct grabber *grabber, struct cursor *cursor, struct clipboard *clipboard);
+
+/* Somebody has just done something to the screen who looks at it: what comes of it goes out at once. */
+void live_source_expect_answer(struct live_source *source);
 
 void live_source_add(struct live_source *source, struct live_watch *watch);
 void live_source_remove(struct live_source *source, struct live_watch *watch);

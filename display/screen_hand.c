@@ -9,6 +9,7 @@
 #include "base/loop.h"
 #include "display/act_runner.h"
 #include "display/input_gate.h"
+#include "display/live_source.h"
 #include "display/screen_private.h"
 #include "display/selection_owner.h"
 #include "display/viewer_input.h"
@@ -411,10 +412,24 @@ void screen_write_clipboard(struct screen *screen, enum clipboard_selection sele
 	loop_post(screen->loop, clipboard_run, job);
 }
 
+/* Whether the screen will show what comes of it: any key, and the pointer while a button goes or is down. */
+static bool has_answer(struct screen *screen, const struct viewer_event *event)
+{
+	bool is_key = event->kind == VIEWER_KEYSYM || event->kind == VIEWER_KEYCODE ||
+		      event->kind == VIEWER_TEXT;
+	bool is_button = event->kind == VIEWER_POINTER &&
+			 (event->buttons != 0 || screen->viewer_buttons != 0);
+	if (event->kind == VIEWER_POINTER)
+		screen->viewer_buttons = event->buttons;
+	return (is_key || is_button) && input_gate_admits(&screen->gate, event->ticket);
+}
+
 static void viewer_event_run(void *arg)
 {
 	struct hand_job *job = arg;
 	atomic_fetch_sub(&job->screen->viewer_events, 1);
+	if (has_answer(job->screen, &job->viewer_event))
+		live_source_expect_answer(job->screen->live);
 	if (job->screen->viewer_input != NULL)
 		viewer_input_run(job->screen->viewer_input, &job->viewer_event);
 	else

@@ -42,6 +42,7 @@ struct screen {
 	struct hand hand;            /* its conn is NULL while there is no screen */
 	struct act_runner *runner;
 	struct viewer_input *viewer_input;
+	unsigned viewer_buttons; /* that were down in a viewer's last event */
 	struct clipboard_keeper *keeper;
 	struct selection_owner *selections; /* what PUT /v1/clipboard has put there */
 	struct live_source *live;

@@ -89,6 +89,29 @@ for (const [name, line, fps, echoMs] of [
   });
 }
 
+boxTest('while more moves than goes out, what a key does need not wait for its turn', async (box) => {
+  const { env, connect } = await startLive(box);
+  await box.startPainter(env, 'animation', 0, 0, 1200, 780, 60);
+  const client = await connect([...LIKE_NOVNC, ENC.h264]);
+  client.continuous(true);
+  await waitFor('the film', () => client.h264.length > 50, 20000);
+  const picturesIn = async (turns, act) => {
+    const before = client.h264.length;
+    for (let i = 0; i < turns; i++) {
+      act();
+      await sleep(50);
+    }
+    return client.h264.length - before;
+  };
+  const watched = await picturesIn(40, () => {}), typed = await picturesIn(40, () => client.tap(0x61));
+  console.log(`# ${watched} pictures in 2 s, ${typed} while somebody types`);
+  await sleep(500);
+  const again = await picturesIn(40, () => client.pointer(5, 5));
+  if (isSanitized) return;
+  assert(typed > watched * 1.2, `${watched} pictures, ${typed} while somebody types`);
+  assert(again < typed / 1.1, `${typed} pictures while somebody types, ${again} while the pointer lies still`);
+});
+
 boxTest('a large change beside a film reaches a slow viewer, too', async (box) => {
   const { daemon, env } = await startLive(box);
   await box.startPainter(env, 'animation', 0, 0, 640, 400, 30);
