@@ -70,12 +70,15 @@ static void configure(AVCodecContext *context, const struct h264_settings *setti
 	 * The clock's jitter is no business of the rate control, and vfr input delays a frame. A scroll
 	 * by a line or three of text no small diamond finds: on a scrolling terminal the wide search
 	 * makes 3.5 kB a frame of 55, in less time; on a full-screen video it would cost twice the CPU
-	 * for 4 % of the bytes.
+	 * for 4 % of the bytes. There four steps from the best neighbour are enough: the sixteen of the
+	 * preset follow the grain, for 9 % of the CPU and no byte less. Looking for blocks with next to
+	 * nothing in them (decimation) costs 5 %, and saves bytes only on text, where it also blurs.
 	 */
 	char params[200];
 	snprintf(params, sizeof(params),
-		"sliced-threads=0:threads=1:vfr-input=0:force-cfr=1:scenecut=0:repeat-headers=1%s",
-		settings->is_text ? ":me=umh:me_range=48:aq-mode=1" : "");
+		"sliced-threads=0:threads=1:vfr-input=0:force-cfr=1:scenecut=0:repeat-headers=1:%s%s",
+		settings->is_text ? "me=umh:me_range=48:aq-mode=1" : "me_range=4",
+		is_limited ? "" : ":no-dct-decimate=1");
 	av_opt_set(context->priv_data, "x264-params", params, 0);
 }
 
