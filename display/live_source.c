@@ -512,9 +512,13 @@ void live_source_add(struct live_source *source, struct live_watch *watch)
 		source->is_watching = true;
 		select_events(source, true);
 		frame_feed_add(source->feed, &source->frame_watch);
-	} else if (source->last != NULL && !lacks_nobody(source)) {
-		tell_without_damage(source);
+		return;
 	}
+	/* Who was there before may want fewer. */
+	source->frame_watch.min_interval_ms = FRAME_LEAST_MS;
+	frame_feed_hurry(source->feed);
+	if (source->last != NULL && !lacks_nobody(source))
+		tell_without_damage(source);
 }
 
 void live_source_remove(struct live_source *source, struct live_watch *watch)
