@@ -8,6 +8,7 @@ import { heldDown } from './desk.mjs';
 import { boxTest, isSanitized, patience, waitFor } from './harness.mjs';
 import { startLine } from './line.mjs';
 import { ENC, LIKE_NOVNC, Rfb } from './rfb.mjs';
+import { probe, startRecording, stopRecording } from './video.mjs';
 import { getTicket, takeApart, WebSocketClient } from './websocket.mjs';
 import { makeLink } from './browsers.mjs';
 import { startLive, viewers } from './live.mjs';
@@ -110,6 +111,16 @@ boxTest('while more moves than goes out, what a key does need not wait for its t
   if (isSanitized) return;
   assert(typed > watched * 1.2, `${watched} pictures, ${typed} while somebody types`);
   assert(again < typed / 1.1, `${typed} pictures while somebody types, ${again} while the pointer lies still`);
+});
+
+boxTest('a recording of 60 pictures a second has them', async (box) => {
+  const { daemon, env } = await box.startScreen();
+  await box.startPainter(env, 'animation', 100, 100, 320, 240, 60);
+  const { id } = await startRecording(daemon, { path: box.file('sixty.mp4'), fps: 60 });
+  await sleep(4000);
+  await stopRecording(daemon, id);
+  const { packets, duration } = await probe(box, box.file('sixty.mp4'));
+  if (!isSanitized) assert(packets.length / duration > 50, `${packets.length} pictures in ${duration} s`);
 });
 
 boxTest('a large change beside a film reaches a slow viewer, too', async (box) => {
