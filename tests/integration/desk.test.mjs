@@ -125,8 +125,11 @@ for (const manager of [null, 'openbox']) {
       await waitFor('the window manager', async () =>
         /window id/.test(await box.ok('xprop', ['-root', '_NET_SUPPORTING_WM_CHECK'], { env: server.env })));
     }
+    // An xterm whose shell is not up yet has nothing to hang up when it is closed, and stays.
     for (const name of ['one', 'two'])
-      box.spawn('xterm', ['-T', name, '-geometry', '40x10+100+100'], { env: server.env });
+      box.spawn('xterm', ['-T', name, '-geometry', '40x10+100+100', '-e', 'sh', '-c', `touch ${name}.up; sleep 1000`], { env: server.env });
+    for (const name of ['one', 'two'])
+      await waitFor(`the shell of ${name}`, () => fs.existsSync(box.file(`${name}.up`)), XT_WAIT_MS);
     const find = async (name) => (await daemon.json('GET', '/v1/windows')).windows
       .find(({ title, visible }) => title === name && visible);
     const one = await waitFor('window one', () => find('one'), XT_WAIT_MS);
