@@ -140,8 +140,29 @@ struct news {
 	size_t event_count;
 	struct list syncs;
 	bool is_key_wanted, is_any_key_first, is_private, is_card_new, is_opening;
+	int64_t time_us; /* awake, of the picture that is made of it */
 	int64_t still_us, key_interval_us;
 };
+
+/*
+ * When the news was: when its frame was taken, when the card came, or now for what else we draw, before
+ * that is drawn: on a busy box that may take a second. Called with the lock held.
+ */
+static int64_t news_time_us(struct film *film, const struct news *news)
+{
+	int64_t now_us = awake_clock_now(&film->clock, clock_monotonic_us());
+	if (news->is_key_wanted)
+		return now_us;
+	if (news->is_card_new)
+		return film->turned_us;
+	if (news->frame == NULL || news->is_opening)
+		return now_us;
+	int64_t time_us = news->frame->taken_us - film->clock.frozen_us;
+	/* The screen may have stood still since a person's last deed: nothing tells when that was. */
+	if (time_us < film->turned_us)
+		time_us = film->turned_us;
+	return time_us < now_us ? time_us : now_us;
+}
 
 /* Called with the lock held. */
 static void take_news(struct film *film, struct news *news)
@@ -161,6 +182,7 @@ static void take_news(struct film *film, struct news *news)
 		.key_interval_us = film->keys_count + film->heartbeat_count > 0
 					   ? KEY_INTERVAL_SHORT_US
 					   : KEY_INTERVAL_US};
+	news->time_us = news_time_us(film, news);
 	if (film->has_pointer_news && film->cursor != NULL)
 		news->cursor = cursor_image_ref(film->cursor);
 	pixman_region32_init(&news->damage);
@@ -227,26 +249,6 @@ static bool is_key_due(
 	return film->since_key >= 2 * KEY_PICTURES || passed_us >= 2 * news->key_interval_us;
 }
 
-/* The awake time of a picture: of its frame, of the card's coming, or now for what else we drew. */
-static int64_t picture_time_us(struct film *film, const struct news *news)
-{
-	pthread_mutex_lock(&film->lock);
-	int64_t now_us = awake_clock_now(&film->clock, clock_monotonic_us());
-	int64_t time_us = now_us;
-	if (news->is_card_new && !news->is_key_wanted) {
-		time_us = film->turned_us;
-	} else if (news->frame != NULL && !news->is_key_wanted && !news->is_opening) {
-		time_us = news->frame->taken_us - film->clock.frozen_us;
-		/* The screen may have stood still since a person's last deed: nothing tells when that was. */
-		if (time_us < film->turned_us)
-			time_us = film->turned_us;
-		if (time_us > now_us)
-			time_us = now_us;
-	}
-	pthread_mutex_unlock(&film->lock);
-	return time_us > film->last_time_us ? time_us : film->last_time_us + 1;
-}
-
 /* A video may begin with the picture just made. */
 static void open_again(struct film *film)
 {
@@ -282,7 +284,11 @@ static void make_picture(struct film *film, struct news *news)
 		film->last_key_us = now_us;
 	if (packet->is_key && (news->is_key_wanted || news->is_any_key_first))
 		open_again(film);
-	film->last_time_us = packet->time_us = picture_time_us(film, news);
+	if (news->time_us > film->last_time_us)
+		film->last_time_us = news->time_us;
+	else
+		film->last_time_us++;
+	packet->time_us = film->last_time_us;
 	hand_out(film, packet);
 	packet_unref(packet);
 }
