@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import net from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { boxTest, waitFor } from './harness.mjs';
 import { makeLink } from './browsers.mjs';
 import { Rfb } from './rfb.mjs';
@@ -289,9 +290,13 @@ boxTest('while a person has the screen nothing that the agent reads moves with t
   for (const watcher of watchers) await sees(watcher, [32, 40, 48]);
   await box.paint(daemon.env, 'window', 600, 360, 40, 40, '0000ff');
   await sees(person, [0, 0, 255]);
-  await sleep(1500); // the card's own pictures are over
+  let before;
+  await waitFor('the card\'s own pictures to be over', async () => {
+    before = await readAsAgent(daemon, recording);
+    await sleep(1500);
+    return isDeepStrictEqual(await readAsAgent(daemon, recording), before);
+  }, 30000, 0);
   const quiet = watchers.map(({ socket }) => socket.socket.bytesRead);
-  const before = await readAsAgent(daemon, recording);
   const [told, logged] = [events.events.length, daemon.log()];
   for (const colour of ['ff0000', '00ff00', 'ff00ff', '00ffff']) {
     const bytes = person.socket.socket.bytesRead;
