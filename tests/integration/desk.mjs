@@ -18,7 +18,7 @@ export async function startTerminal(box, daemon, { args = [] } = {}) {
   const terminal = box.spawn('xterm', ['-u8', '-T', 'terminal', '-geometry', '100x30+0+0', ...args, '-e', 'sh', '-c',
     `stty -echo -icanon min 1 -ixon; touch ${ready}; exec dd of=${file} bs=1 2>/dev/null`],
   { env: { ...daemon.env, LANG: 'C.UTF-8' } });
-  await waitFor('the terminal', () => fs.existsSync(ready), 10000);
+  await waitFor('the terminal', () => fs.existsSync(ready));
   const id = await waitFor('the terminal\'s window', async () => (await daemon.json('GET', '/v1/windows')).windows
     .find((window) => window.title === 'terminal' && window.visible)?.id);
   // Without a window manager the focus follows the pointer.
@@ -122,7 +122,7 @@ export async function startBrowser(box, daemon) {
       reply.end('clear');
       await waitFor('an empty page', () => state.value === '' && state.events.length === 0 && waiting);
     },
-    async expect(text, deadlineMs = 10000) {
+    async expect(text, deadlineMs = 15000) {
       await waitFor('the text', () => state.value === text, deadlineMs).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 50));
       assert.equal(state.value, text);
@@ -143,7 +143,7 @@ export async function startGtkEntry(box, daemon) {
   return {
     program,
     /** Waits until the text is exactly this, and empties the entry. */
-    async expect(text, deadlineMs = 10000) {
+    async expect(text, deadlineMs = 15000) {
       await waitFor('the text', () => read() === text, deadlineMs).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 50));
       assert.equal(read(), text);

@@ -89,20 +89,21 @@ describe('typing', { concurrency: 4 }, () => {
       const { send } = WebSocket.prototype;
       WebSocket.prototype.send = function cut(data) {
         send.call(this, data);
-        if (typeof data === 'string' && data.includes('"text"') && !window.wasCut) {
-          window.wasCut = true;
+        if (typeof data === 'string' && data.includes('"text"') && !window.cut) {
           this.onmessage = null;
-          setTimeout(() => this.close(), 300);
+          window.cut = () => this.close();
         }
       };
     });
     await page.click('#type-button');
     await page.fill('#compose-field', 'once');
     await page.click('#insert');
-    await waitFor('another line', () => page.evaluate(() => window.sockets.length >= 2), 20000, 30);
-    await visitor.expectPhase('control', 15000);
-    await visitor.expectField('');
     await target.expect('once');
+    await sleep(300); // the acknowledgement is on its way
+    await page.evaluate(() => window.cut());
+    await waitFor('another line', () => page.evaluate(() => window.sockets.length >= 2), 20000, 30);
+    await visitor.expectPhase('control');
+    await visitor.expectField('');
     await sleep(300);
     assert.equal(target.read(), '');
     // No line: the text stays, and so does the person's chance to send it.

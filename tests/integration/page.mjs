@@ -44,7 +44,7 @@ export class Visitor {
 
   constructor(context, page, origin) {
     Object.assign(this, { context, page, requests: [], console: [] });
-    page.setDefaultTimeout(10000 * patience);
+    page.setDefaultTimeout(20000 * patience);
     page.on('request', (request) => this.requests.push(request.url()));
     page.on('console', (message) => this.console.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => this.console.push(`exception: ${error.stack}`));
@@ -54,7 +54,7 @@ export class Visitor {
 
   phase() { return this.page.evaluate(() => document.body.dataset.phase); }
 
-  async expectPhase(phase, deadlineMs = 10000) {
+  async expectPhase(phase, deadlineMs = 20000) {
     await waitFor(`the phase ${phase}`, async () => await this.phase() === phase, deadlineMs, 30)
       .catch(async (error) => { throw new Error(`${error.message}; it is ${await this.phase()}\n${this.console.join('\n')}`); });
   }
@@ -66,7 +66,7 @@ export class Visitor {
     await this.expectPicture();
   }
 
-  async expectPicture(deadlineMs = 10000) {
+  async expectPicture(deadlineMs = 20000) {
     await waitFor('the picture', () => this.page.evaluate(() => {
       const canvas = document.querySelector('#frame .picture:last-child canvas');
       if (!canvas?.width) return false;
@@ -106,7 +106,7 @@ export class Visitor {
   }
 
   async expectField(text) {
-    await waitFor(`the field to hold "${text}"`, async () => await this.page.inputValue('#compose-field') === text, 10000, 20);
+    await waitFor(`the field to hold "${text}"`, async () => await this.page.inputValue('#compose-field') === text, 20000, 20);
   }
 
   async handBack({ outcome, message } = {}) {
