@@ -77,6 +77,7 @@ struct film {
 	struct film_event *events;      /* oldest first */
 	size_t event_count;
 	struct list syncs;
+	int64_t waiting_us, drawing_us; /* awake, of the oldest news that waits, or is being drawn; 0: none */
 	struct awake_clock clock;
 	struct film_stats stats;
 	int sink_count, keys_count, heartbeat_count; /* of sinks, and of those with such wishes */
@@ -92,6 +93,20 @@ struct film {
 	int since_key;                  /* pictures */
 	int64_t last_time_us;           /* awake, of the last packet */
 };
+
+/* Notes that there is news, of that time; called with the lock held. */
+static void note_news(struct film *film, int64_t time_us)
+{
+	if (film->waiting_us == 0 || time_us < film->waiting_us)
+		film->waiting_us = time_us;
+	pthread_cond_signal(&film->wake);
+}
+
+/* Called with the lock held. */
+static int64_t now_us_of(struct film *film)
+{
+	return awake_clock_now(&film->clock, clock_monotonic_us());
+}
 
 /* How long a picture may stand; called with the lock held. */
 static int64_t still_us(const struct film *film)
@@ -150,12 +165,10 @@ struct news {
  */
 static int64_t news_time_us(struct film *film, const struct news *news)
 {
-	int64_t now_us = awake_clock_now(&film->clock, clock_monotonic_us());
-	if (news->is_key_wanted)
-		return now_us;
+	int64_t now_us = now_us_of(film);
 	if (news->is_card_new)
 		return film->turned_us;
-	if (news->frame == NULL || news->is_opening)
+	if (news->frame == NULL || news->is_key_wanted || news->is_opening)
 		return now_us;
 	int64_t time_us = news->frame->taken_us - film->clock.frozen_us;
 	/* The screen may have stood still since a person's last deed: nothing tells when that was. */
@@ -183,6 +196,8 @@ static void take_news(struct film *film, struct news *news)
 					   ? KEY_INTERVAL_SHORT_US
 					   : KEY_INTERVAL_US};
 	news->time_us = news_time_us(film, news);
+	film->drawing_us = film->waiting_us != 0 ? film->waiting_us : news->time_us;
+	film->waiting_us = 0;
 	if (film->has_pointer_news && film->cursor != NULL)
 		news->cursor = cursor_image_ref(film->cursor);
 	pixman_region32_init(&news->damage);
@@ -328,6 +343,7 @@ static void *thread_main(void *arg)
 		finish_news(&news);
 		set_turn(film);
 		pthread_mutex_lock(&film->lock);
+		film->drawing_us = 0;
 	}
 	pthread_mutex_unlock(&film->lock);
 	return NULL;
@@ -340,6 +356,7 @@ static struct frame *put_frame(struct film *film, struct frame *frame)
 	film->newest = frame_ref(frame);
 	film->newest_serial = frame->serial;
 	film->stats.skipped += old != NULL;
+	note_news(film, frame->taken_us - film->clock.frozen_us);
 	return old;
 }
 
@@ -364,6 +381,7 @@ static void on_view(void *arg, const struct live_view *view)
 		film->pointer_x = view->pointer_x;
 		film->pointer_y = view->pointer_y;
 		film->has_pointer_news = true;
+		note_news(film, now_us_of(film));
 	}
 	film->pointer_wait_end_us = 0;
 	if (has_news(film))
@@ -382,7 +400,6 @@ static void put_whole_frame(struct film *film, struct frame *frame)
 		old = put_frame(film, frame);
 		pixman_region32_union_rect(&film->damage, &film->damage, 0, 0,
 			(unsigned)frame->width, (unsigned)frame->height);
-		pthread_cond_signal(&film->wake);
 	}
 	pthread_mutex_unlock(&film->lock);
 	frame_unref(old);
@@ -512,9 +529,21 @@ void film_ask_for_key(struct film *film)
 int64_t film_now_us(struct film *film)
 {
 	pthread_mutex_lock(&film->lock);
-	int64_t now_us = awake_clock_now(&film->clock, clock_monotonic_us());
+	int64_t now_us = now_us_of(film);
 	pthread_mutex_unlock(&film->lock);
 	return now_us;
+}
+
+int64_t film_settled_us(struct film *film)
+{
+	pthread_mutex_lock(&film->lock);
+	int64_t settled_us = now_us_of(film);
+	if (film->drawing_us != 0 && film->drawing_us < settled_us)
+		settled_us = film->drawing_us;
+	if (film->waiting_us != 0 && film->waiting_us < settled_us)
+		settled_us = film->waiting_us;
+	pthread_mutex_unlock(&film->lock);
+	return settled_us;
 }
 
 void film_offer(struct film *film, struct frame *frame)
@@ -540,11 +569,11 @@ void film_set_private(struct film *film, bool is_private)
 	if (film->is_private != is_private) {
 		film->is_private = is_private;
 		film->public_since_us = INT64_MAX;
-		film->turned_us = awake_clock_now(&film->clock, clock_monotonic_us());
+		film->turned_us = now_us_of(film);
 		film->newest_serial = 0;
 		old = film->newest;
 		film->newest = NULL;
-		pthread_cond_signal(&film->wake);
+		note_news(film, film->turned_us);
 	}
 	pthread_mutex_unlock(&film->lock);
 	frame_unref(old);
@@ -558,7 +587,7 @@ static void add_event(struct film *film, const struct film_event *event)
 			film->events, (film->event_count + 1) * sizeof(film->events[0]));
 		film->events[film->event_count++] = *event;
 		film->events[film->event_count - 1].key = event->key != NULL ? xstrdup(event->key) : NULL;
-		pthread_cond_signal(&film->wake);
+		note_news(film, now_us_of(film));
 	}
 	pthread_mutex_unlock(&film->lock);
 }

@@ -66,6 +66,12 @@ void film_ask_for_key(struct film *film);
 /* Awake time (pacer.h). Any thread. */
 int64_t film_now_us(struct film *film);
 
+/*
+ * Awake time up to which all pictures have been handed out: now, unless some wait for a processor, which on
+ * a busy box may take seconds. Any thread but from inside a sink.
+ */
+int64_t film_settled_us(struct film *film);
+
 /* Shows the screen as it is now, when no damage has told of it yet. */
 void film_offer(struct film *film, struct frame *frame);
 

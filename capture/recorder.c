@@ -277,11 +277,21 @@ static bool is_flush_due(const struct recorder *recorder)
 	       fragments_waiting_bytes(recorder->fragments) >= FLUSH_BYTES;
 }
 
+/* What lasts until now is not what waits to be drawn over it: that shall have its place, too. */
+static void go_on_to_now(struct recorder *recorder)
+{
+	int64_t ignored_us = 0, settled_us = film_settled_us(recorder->film);
+	pthread_mutex_lock(&recorder->lock);
+	bool has_all = list_is_empty(&recorder->orders);
+	pthread_mutex_unlock(&recorder->lock);
+	if (has_all)
+		pacer_advance(&recorder->pacer, settled_us, false, &ignored_us);
+}
+
 static void record(struct recorder *recorder)
 {
 	bool goes_on = true;
 	while (goes_on && recorder->error == 0) {
-		int64_t ignored_us = 0;
 		pthread_mutex_lock(&recorder->lock);
 		struct order *order = next_order(recorder);
 		pthread_mutex_unlock(&recorder->lock);
@@ -289,7 +299,7 @@ static void record(struct recorder *recorder)
 			goes_on = carry_out(recorder, order);
 			order_free(order);
 		} else {
-			pacer_advance(&recorder->pacer, film_now_us(recorder->film), false, &ignored_us);
+			go_on_to_now(recorder);
 		}
 		if (order == NULL || is_flush_due(recorder))
 			flush(recorder);
