@@ -105,6 +105,7 @@ boxTest('gvnccapture takes the screen as it is', async (box) => {
   // It asks for the password on a terminal.
   const capture = box.spawn('script', ['-qec', `gvnccapture 127.0.0.1:${number} ${picture}`, '/dev/null'],
     { stdio: ['pipe', 'pipe', 'pipe'] });
+  capture.process.stdin.on('error', () => {}); // it may end while it is being told
   await waitFor('the question', () => /Password/.test(capture.output()), 10000);
   // It throws away what is typed before it has turned off the echo, just after the question.
   await waitFor('the picture', () => {
