@@ -305,11 +305,13 @@ static void pace(struct live_source *source, const struct frame *frame, int64_t 
 
 void live_source_expect_answer(struct live_source *source)
 {
-	int64_t now_us = clock_monotonic_us();
-	int drawn_ms = source->saved_frames >= 1
-			       ? 0
-			       : (int)((now_us - source->frame_us) / 1000) + ANSWER_DRAWN_MS;
+	int64_t now_us = clock_monotonic_us(), since_us = now_us - source->frame_us;
+	bool is_expected = now_us < source->answer_end_us;
 	source->answer_end_us = now_us + ANSWER_US;
+	if (is_expected)
+		return; /* what comes goes out; a stream of events must not put it off again and again */
+	bool has_spare = source->saved_frames >= 1 || since_us >= 1000000 / FRAMES_PER_S_ALL;
+	int drawn_ms = has_spare ? 0 : (int)(since_us / 1000) + ANSWER_DRAWN_MS;
 	source->frame_watch.min_interval_ms = drawn_ms > FRAME_LEAST_MS ? drawn_ms : FRAME_LEAST_MS;
 	frame_feed_hurry(source->feed);
 }

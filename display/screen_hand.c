@@ -412,7 +412,8 @@ void screen_write_clipboard(struct screen *screen, enum clipboard_selection sele
 	loop_post(screen->loop, clipboard_run, job);
 }
 
-/* Whether the screen will show what comes of it: any key, and the pointer while a button goes or is down. */
+/* Whether the screen will show what comes of it: any key, and the pointer while a button goes or is down,
+   which is noted. */
 static bool has_answer(struct screen *screen, const struct viewer_event *event)
 {
 	bool is_key = event->kind == VIEWER_KEYSYM || event->kind == VIEWER_KEYCODE ||

@@ -106,10 +106,15 @@ boxTest('while more moves than goes out, what a key does need not wait for its t
   };
   const watched = await picturesIn(40, () => {}), typed = await picturesIn(40, () => client.tap(0x61));
   console.log(`# ${watched} pictures in 2 s, ${typed} while somebody types`);
+  const flood = setInterval(() => client.pointer(5 + performance.now() % 50, 5, 1), 1);
+  const dragged = await picturesIn(40, () => {});
+  clearInterval(flood);
+  client.pointer(5, 5);
   await sleep(500);
   const again = await picturesIn(40, () => client.pointer(5, 5));
   if (isSanitized) return;
   assert(typed > watched * 1.2, `${watched} pictures, ${typed} while somebody types`);
+  assert(dragged > watched, `${watched} pictures, ${dragged} beside an event each millisecond`);
   assert(again < typed / 1.1, `${typed} pictures while somebody types, ${again} while the pointer lies still`);
 });
 
